@@ -54,7 +54,8 @@ async def run_async(
     environ: "Mapping[str, str] | None" = None,
     timeout: float | None = None,
 ) -> "Any":
-    """Run a command line as `run` does, without blocking the event loop; cancelling this ends the line."""
+    """Run a command line as `run` does, without blocking the event loop; cancelling this ends the line.
+    timeout: seconds."""
     return await _make_call(line, json, stdin, environ, timeout).run_async()
 
 

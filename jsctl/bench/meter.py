@@ -156,7 +156,7 @@ class Meter:
             self.begin_now()
 
     def add_operation(self, began: int, count: int, size: int) -> None:
-        """Record an operation that began, or was due, at `began` and ends now."""
+        """Record an operation that began, or was due, at `began` (ns) and ends now."""
         ended = now()
         self.done += count
         if self.is_measuring:

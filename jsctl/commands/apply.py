@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """plan: the file of a plan, instead of declared files; empty for none."""
+    """plan: the file of a plan, instead of declared files; empty for none. wait: ns, None for no wait."""
 
     plan: str
     sources: SourceOptions

@@ -193,18 +193,18 @@ async def doctor(env: Env, options: Options) -> Result:
 
     stored = env.contexts.names()
 
-    async def look() -> tuple[Snapshot, list[Trouble]]:
+    async def examine() -> tuple[Snapshot, list[Trouble]]:
         snapshot = await take_snapshot(places, trace=env.trace)
         snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken], stored=stored)
         return snapshot, diagnose(snapshot, options.ignore)
 
-    snapshot, findings = await look()
+    snapshot, findings = await examine()
     # A single context that cannot be reached is an error, as in every other verb.
     if len(snapshot.contexts) == 1 and (error := snapshot.contexts[0].error) is not None:
         raise error
     if not options.fix:
         return view.show(snapshot, findings)
-    return await _fix(env, options, snapshot, findings, look)
+    return await _fix(env, options, snapshot, findings, examine)
 
 
 async def _check_backups(env: Env, options: Options) -> Result:
@@ -222,9 +222,9 @@ async def _fix(
     options: Options,
     snapshot: Snapshot,
     findings: Sequence[Trouble],
-    look: Callable[[], Awaitable[tuple[Snapshot, list[Trouble]]]],
+    examine: Callable[[], Awaitable[tuple[Snapshot, list[Trouble]]]],
 ) -> Result:
-    """Carry out the commands that fix findings, or show them. look: finds anew what is wrong."""
+    """Carry out the commands that fix findings, or show them. examine: finds anew what is wrong."""
     steps = plan_steps(findings)
     if options.dry_run:
         return repairs_view.show_plan(snapshot, findings, steps)
@@ -245,7 +245,7 @@ async def _fix(
         await Call(env.run_line, words, parent=parent).run_async()
 
     try:
-        snapshot, findings = await run_steps(steps, findings, look, run)
+        snapshot, findings = await run_steps(steps, findings, examine, run)
     except asyncio.CancelledError:
         env.say("\n".join(repairs_view.format_outcomes(steps)))
         raise

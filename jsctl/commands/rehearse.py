@@ -135,7 +135,7 @@ async def rehearse(env: Env, options: Options) -> Result:
             copy = Copy(env, rehearsal)
             env.show_status("copying streams")
             await copy.fill(source)
-            before = await copy.look(with_subjects=True)
+            before = await copy.fetch_state(with_subjects=True)
             times["Copied In"], begin = time.monotonic() - begin, time.monotonic()
             if options.change:
                 env.show_status("applying the change")
@@ -144,7 +144,7 @@ async def rehearse(env: Env, options: Options) -> Result:
                 change = await copy.apply(options.change, flags, options.scale)
                 times["Changed In"] = time.monotonic() - begin
             if newer and not change:
-                changed = await copy.look() if options.change else before
+                changed = await copy.fetch_state() if options.change else before
                 begin = time.monotonic()
                 env.show_status(f"restarting the servers with {newer.version}")
                 try:
@@ -154,7 +154,7 @@ async def rehearse(env: Env, options: Options) -> Result:
                 times["Rolled In"] = time.monotonic() - begin
             if options.stop:
                 times["All Streams Answer After"] = await rehearsal.stop_servers(options.stop)
-            after = await copy.look()
+            after = await copy.fetch_state()
     finally:
         env.show_status("")
     seen = {"count": servers, "version": before.version, "new_version": after.version if newer else None}

@@ -72,18 +72,18 @@ async def ask_again(
     ask: Callable[[Api], Awaitable[T]],
     report: Callable[[str], object],
     *,
-    patience: int = 2,
+    timeouts: int = 2,
     count_done: Callable[[], int] = lambda: 0,
     is_temporary: Callable[[JsctlError], bool] = is_transient,
 ) -> T:
     """Return what `ask` returns; repeat it while a stream has no leader, or a server starts.
 
     ask: takes the API, with a short timeout after a failure, as what is asked before an election gets no
-    answer. report: takes the reason of the first failure, and of the first one after progress. patience: how
+    answer. report: takes the reason of the first failure, and of the first one after progress. timeouts: how
     long it is repeated without progress, in timeouts of the API; 2 are longer than an election. count_done:
     how far `ask` has come. Raises what `ask` raises.
     """
-    limit, end, done_before = patience * api.timeout / SECOND, 0.0, -1
+    limit, end, done_before = timeouts * api.timeout / SECOND, 0.0, -1
     while True:
         try:
             return await ask(api)

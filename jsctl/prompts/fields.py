@@ -24,8 +24,8 @@ async def ask_field(
     flag, help = question.flag or f"--{field.flag}", question.help or field.help
     answer = _format_default(field, question) if default is None else default
     if isinstance(kind := field.kind, Switch):  # asked as info pages show it: may messages be deleted?
-        yes = await prompter.confirm(question.message, flag=flag, default=kind.to_sheet(False), help=help)
-        return kind.to_sheet(yes)
+        yes = await prompter.confirm(question.message, flag=flag, default=kind.to_shown(False), help=help)
+        return kind.to_shown(yes)
     if question.choices:
         choices = [Choice(title, value) for title, value in question.choices.items()]
         return await prompter.select(question.message, choices, flag=flag, default=answer, help=help)

@@ -171,7 +171,7 @@ def test_what_comes_at_the_same_time(
     """A consumer of another stream that is paused while a step runs undoes nothing."""
     from jsctl.monitor.doctor import repairing
 
-    monkeypatch.setattr(repairing, "PATIENCE", 1)
+    monkeypatch.setattr(repairing, "LIMIT_SECONDS", 1)
     js.stream(url, "ORDERS", "orders.>", discard="new", max_msgs=10)
     js.publish(url, "orders.1", count=9)
     js.stream(url, "OTHER", "other")
@@ -198,7 +198,7 @@ def test_a_server_that_goes_away_by_itself_undoes_nothing(
 ) -> None:
     from jsctl.monitor.doctor import repairing
 
-    monkeypatch.setattr(repairing, "PATIENCE", 60 if returns else 1)
+    monkeypatch.setattr(repairing, "LIMIT_SECONDS", 60 if returns else 1)
     cluster = Cluster(tmp_path).start()
     patient = Patient(tmp_path)
     try:
@@ -252,7 +252,7 @@ def test_what_is_ignored_stays(cli: Cli, ill: str) -> None:
 @pytest.mark.slow
 def test_a_command_that_does_not_help_is_undone(cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice the limit is still near; the next step is done nevertheless."""
-    monkeypatch.setattr("jsctl.monitor.doctor.repairing.PATIENCE", 0)
+    monkeypatch.setattr("jsctl.monitor.doctor.repairing.LIMIT_SECONDS", 0)
     monkeypatch.setattr("jsctl.monitor.rules.objects.NEARLY", 0.4)
     js.stream(url, "ORDERS", "orders.>")
     for number in range(4):
@@ -275,7 +275,7 @@ def test_a_server_that_fails_before_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returns: bool, outcome: str
 ) -> None:
     """Nobody can know whether a command is still needed."""
-    monkeypatch.setattr("jsctl.monitor.doctor.repairing.PATIENCE", 10 if returns else 1)
+    monkeypatch.setattr("jsctl.monitor.doctor.repairing.LIMIT_SECONDS", 10 if returns else 1)
     patient = Patient(tmp_path)
     with running(tmp_path, hub()) as [server]:
         url = server.url_for("acc")

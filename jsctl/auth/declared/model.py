@@ -27,8 +27,7 @@ class DeclaredAccount:
 
     claims: the declared keys except the lists below; None removes a key. exports, imports, roles: the
     declared ones; an import names its account. cleared: those of these lists that the file declares as empty
-    or null. expires: seconds since 1970; 0 for never, None when the file
-    does not say.
+    or null. expires: seconds since 1970; 0 for never, None when the file does not say.
     """
 
     name: str

@@ -48,7 +48,7 @@ class Alerting:
         are_servers_needed = any(["servers"] in list_holders(rule.when) for rule in self.file.rules)
         return "all" if are_servers_needed else "lists"
 
-    def refuse_what_cannot_hold(self, *, has_consumers: bool) -> None:
+    def check_can_hold(self, *, has_consumers: bool) -> None:
         """Raise BadInput for a rule about consumers that are left out."""
         for rule in self.file.rules:
             if not has_consumers and ["consumers"] in list_holders(rule.when):

@@ -7,7 +7,7 @@ from jsctl.env import Env
 from jsctl.views.result import Cell, Field, InfoPage, Result, Section
 
 
-def _show_sheet(choices: Choices) -> Result:
+def _build_page(choices: Choices) -> Result:
     """Show what is used when a command line does not name an operator or account, and what decided it."""
     rows = {
         "stores": ("Folder of Operators", choices.stores),
@@ -37,4 +37,4 @@ def show_env(env: Env) -> Result:
     nats reads none of these. It uses $XDG_DATA_HOME/nats/nsc and the operator that `auth operator select`
     selected, which takes precedence over nsc.json here, too.
     """
-    return _show_sheet(read_choices(env))
+    return _build_page(read_choices(env))

@@ -76,7 +76,7 @@ def save(
         _embed(updated.raw)
     if updated.replaced:
         env.say(f"jsctl: the login by {', '.join(updated.replaced)} was replaced")
-    if values.get("url") and base and (login := _name_kept_login(env, base, values, updated.raw)):
+    if values.get("url") and base and (login := _describe_kept_login(env, base, values, updated.raw)):
         env.say(f"jsctl: the login by {login} is that of context {base.name!r}")
     for method in METHODS:
         if values.get(method) and method in env.from_environment:
@@ -88,7 +88,7 @@ def save(
     return view.info_page(context)
 
 
-def _name_kept_login(env: Env, base: Context, values: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
+def _describe_kept_login(env: Env, base: Context, values: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
     """Return how the saved context logs in with what the base had, at another server; empty for neither."""
     if values.get("url") == base.get("url") or any(values.get(method) for method in METHODS):
         return ""

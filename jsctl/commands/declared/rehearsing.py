@@ -163,7 +163,7 @@ class Copy:
         with self.rehearsal.use_login():
             return (await self._run("apply", *words, "--context", self.rehearsal.original.context)).error
 
-    async def look(self, *, with_subjects: bool = False) -> CopyState:
+    async def fetch_state(self, *, with_subjects: bool = False) -> CopyState:
         """Return what the copy has. Streams that do not answer are missing."""
         contexts = [*self.rehearsal.contexts, self.rehearsal.original.system]
         found = await self._run("doctor", *(word for name in contexts for word in ("--context", name)))

@@ -179,7 +179,7 @@ async def _fetch(api: Api, name: str) -> Json | str:
         return info
 
     try:
-        return await ask_again(api, fetch, lambda reason: None, patience=1)
+        return await ask_again(api, fetch, lambda reason: None, timeouts=1)
     except JsctlError as error:
         if not is_transient(error):
             raise

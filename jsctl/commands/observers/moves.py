@@ -10,7 +10,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 
 _INTERVAL_SECONDS: Final = 0.5
-_PATIENCE_SECONDS: Final = 60
+_LIMIT_SECONDS: Final = 60
 
 
 async def wait_for_cancel(env: Env, kind: str, fetch: Callable[[], Awaitable[Sequence[Json]]]) -> list[Json]:
@@ -19,7 +19,7 @@ async def wait_for_cancel(env: Env, kind: str, fetch: Callable[[], Awaitable[Seq
     Raises JsctlError after a minute.
     """
     env.inform("Waiting for the move to end")
-    for _ in range(int(_PATIENCE_SECONDS / _INTERVAL_SECONDS)):
+    for _ in range(int(_LIMIT_SECONDS / _INTERVAL_SECONDS)):
         infos = [*await fetch()]
         moving = [info for info in infos if (info.get("cluster") or {}).get("desired")]
         if not moving:

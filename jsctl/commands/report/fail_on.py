@@ -39,7 +39,7 @@ class FailOn:
             return None
         return "everything" if ["servers"] in self._holders else "all"
 
-    def refuse_what_cannot_hold(self, *, has_consumers: bool, has_rates: bool) -> None:
+    def check_can_hold(self, *, has_consumers: bool, has_rates: bool) -> None:
         """Raise BadInput if an alternative of the condition asks for what the report lacks."""
         if not has_consumers and ["consumers"] in self._holders:
             raise BadInput("--fail-on is about consumers, which --no-consumers leaves out", "use one of them")

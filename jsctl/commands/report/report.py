@@ -180,7 +180,7 @@ async def report(env: Env, options: Options) -> Result | Events[Round]:
     shown = _Presentation(env, options, selection)
     condition = FailOn(env, options.fail_on, options.allow_unchecked)
     has_rates = not options.is_single and options.count != 1
-    condition.refuse_what_cannot_hold(has_consumers=options.consumers, has_rates=has_rates)
+    condition.check_can_hold(has_consumers=options.consumers, has_rates=has_rates)
     if options.replay:
         return await _replay(env, options, selection, shown)
     targets = resolve_targets(env, options.groups, all_contexts=options.all_contexts)
@@ -193,7 +193,7 @@ async def report(env: Env, options: Options) -> Result | Events[Round]:
         alerting = Alerting(
             env, options.alert, options.alert_state, targets, options.pattern, has_stderr=True
         )
-        alerting.refuse_what_cannot_hold(has_consumers=options.consumers)
+        alerting.check_can_hold(has_consumers=options.consumers)
         needs = alerting.needs if needs == "lists" else needs
     watched = watch_places(env, targets, selection, needs, is_recorded=bool(options.record))
     if options.is_single:

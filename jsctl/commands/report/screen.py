@@ -42,7 +42,7 @@ class ReportInterval(Parsed):
 
 
 class Selection(NamedTuple):
-    """What the flags choose. rounds: 0 for no end. is_by_name: whether contexts are named."""
+    """What the flags choose. interval: ns. rounds: 0 for no end. is_by_name: whether contexts are named."""
 
     part: str
     filter: str

@@ -61,7 +61,7 @@ class Selection(NamedTuple):
 class Totals(NamedTuple):
     """The messages until now. bytes: as a stream's state counts them in a file store.
 
-    first_sequence, first_kept: 0 without messages.
+    first_sequence, first_kept: 0 without messages. Times are in ns since 1970.
     """
 
     subjects: int
@@ -91,7 +91,7 @@ class State(NamedTuple):
 
 
 class Consumer(NamedTuple):
-    """A consumer. content: its configuration and state. raw: the whole entry."""
+    """A consumer. time: of its entry, ns since 1970. content: its configuration and state. raw: the entry."""
 
     name: str
     time: int
@@ -100,7 +100,7 @@ class Consumer(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A kept message. raw: the whole entry."""
+    """A kept message. time: ns since 1970. raw: the whole entry."""
 
     subject: bytes
     sequence: int

@@ -82,8 +82,8 @@ _MOVE_SECONDS = 240
 _REMOVAL_SECONDS = 30
 """Seconds that a cluster may take to remove the remains of an interrupted restore."""
 
-_STABLE_LOOKS = 8
-"""Consecutive looks without a change after which a stream counts as stable."""
+_STABLE_POLLS = 8
+"""Consecutive polls without a change after which a stream counts as stable."""
 
 
 class CannotResume(JsctlError):
@@ -104,15 +104,15 @@ async def wait_until_stable(target: Endpoint, info: Json) -> Json:
     if "cluster" not in info:
         return await wait_until_idle(target, info)
     loop = asyncio.get_running_loop()
-    deadline, looks = loop.time() + _REMOVAL_SECONDS, 0
+    deadline, polls = loop.time() + _REMOVAL_SECONDS, 0
     while loop.time() < deadline:
         # Until a cluster has ended a restore, it does not report the mirror; then it creates the stream
         # again, empty, and it may be unreachable at first.
         current = None
         with suppress(RequestTimeout):
             current = await streams.fetch_info_or_none(target.api, target.stream)
-        looks = looks + 1 if current is not None and current.get("mirror") else 0
-        if current is not None and looks > _STABLE_LOOKS:
+        polls = polls + 1 if current is not None and current.get("mirror") else 0
+        if current is not None and polls > _STABLE_POLLS:
             return current
         await asyncio.sleep(_POLL_SECONDS)
     raise JsctlError(f"stream {target.stream} is being restored", "wait for that to end")

@@ -148,7 +148,7 @@ class Switch(Kind):
         """Return the stored value for a value of the flag, or the other way round."""
         return bool(value) != self._inverse_flag
 
-    def to_sheet(self, value: bool) -> bool:
+    def to_shown(self, value: bool) -> bool:
         """Return what an info page shows beside the label."""
         return bool(value) != self._inverse_label
 

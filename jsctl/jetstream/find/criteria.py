@@ -98,7 +98,7 @@ class StreamCriteria(Criteria):
     server_name: re.Pattern[str] | None = None  #: of a server with a replica
     cluster: re.Pattern[str] | None = None
     empty: bool = False
-    idle: int | None = None  #: no new message for longer than this
+    idle: int | None = None  #: no new message for longer than this, in ns
     consumers: int | None = None  #: at most
     subject: str | None = None  #: a filter that overlaps with one of the stream's subjects
     sourced: bool = False
@@ -124,7 +124,7 @@ class ConsumerCriteria(Criteria):
     waiting: int | None = None  #: fewer waiting pulls
     ack_pending: int | None = None  #: fewer
     pending: int | None = None  #: fewer
-    idle: int | None = None  #: no delivery for longer than this
+    idle: int | None = None  #: no delivery for longer than this, in ns
     pinned: bool = False  #: every priority group has a pinned client
 
     tests = _CONSUMER_TESTS

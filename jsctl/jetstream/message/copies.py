@@ -22,7 +22,7 @@ _Stream = tuple[str, str]  #: domain and name
 CONTACT = 5 * SECOND // 2
 """ns. An origin is heard from every second (nats-server: sourceHealthHB); after two such beats it is lost."""
 
-_PATIENCE = 2 * CONTACT  #: on a busy machine beats are late
+_CONTACT_LIMIT = 2 * CONTACT  #: on a busy machine beats are late
 
 
 class _Copy(NamedTuple):
@@ -130,7 +130,7 @@ class Copies:
         if not doubt:
             self._done.add(copy.key)
             return []
-        if waited < _PATIENCE:
+        if waited < _CONTACT_LIMIT:
             self.undecided.add(f"{prefix} {doubt}")
         return [f"{prefix} {doubt}"]
 

@@ -27,7 +27,7 @@ _MAX_BLOCKS = 4
 """Maximum number of blocks that are read and not yet written."""
 _BLOCK = 2 << 20
 """Bytes that are written at once."""
-_PATIENCE = 6
+_TIMEOUTS = 6
 """A get gives up when nothing arrives for this many times the timeout."""
 _INACTIVE_THRESHOLD = 60 * SECOND  #: how long the server keeps a consumer that nobody pulls from
 _STOP_SECONDS = 1  #: seconds in which the server may learn that a consumer is not needed any more
@@ -135,7 +135,7 @@ class _Reader:
                 self._api,
                 lambda _: self._read(),
                 self._on_retry,
-                patience=_PATIENCE,
+                timeouts=_TIMEOUTS,
                 count_done=lambda: self._position,
             )
         except Exception as error:

@@ -44,7 +44,7 @@ _MARKED = b"%b\r\n%b: %%d %%08x\r\n\r\n" % (VERSION, MARK.encode())  #: the head
 WINDOW = 16 << 20
 """Maximum number of bytes on their way without an ack."""
 
-_PATIENCE = 6
+_TIMEOUTS = 6
 """A put gives up when nothing is stored for this many times the timeout."""
 
 _PURGES = 20
@@ -205,7 +205,7 @@ class _Upload:
             self._api,
             send,
             self._observer.on_retry,
-            patience=_PATIENCE,
+            timeouts=_TIMEOUTS,
             count_done=lambda: self._last,
             is_temporary=_is_temporary,
         )

@@ -132,7 +132,7 @@ def list_holders(condition: Condition) -> Sequence[Sequence[str]]:
             for name in part.names - set(_PLACE)
         ]
         if "kind" in part.names:
-            kinds = [_LIST_OF[kind] for kind in _LIST_OF if _looks_at(part, kind)]
+            kinds = [_LIST_OF[kind] for kind in _LIST_OF if _reads_kind(part, kind)]
             holders.append(list(dict.fromkeys(kinds)))
     return [lists for lists in holders if lists]
 
@@ -143,7 +143,7 @@ def list_rates(condition: Condition) -> Sequence[str]:
     return sorted(name for name in condition.names if name.endswith("_rate") or name in timed)
 
 
-def _looks_at(condition: Condition, kind: str) -> bool:
+def _reads_kind(condition: Condition, kind: str) -> bool:
     """Return whether a condition asks a row of a kind for more than where and what it is."""
     probe = _Probe(kind)
     return condition(probe) or not probe.asked <= set(_PLACE)

@@ -68,7 +68,7 @@ def build_messages(file: AlertFile, receiver: Receiver, events: Sequence[Event])
     """Yield what one receiver is told of a round: groups of events that share the values of `by`."""
     to = {rule.name: rule.to for rule in file.rules}
     groups: dict[tuple[str, ...], list[Event]] = {}
-    for event in events if receiver.tells_pending else list_notable(events):
+    for event in events if receiver.includes_pending else list_notable(events):
         chosen = to.get(event.alert)
         if not event.is_silenced and (chosen is None or receiver.name in chosen):
             labels = build_labels(event)

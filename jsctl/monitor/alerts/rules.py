@@ -77,7 +77,7 @@ class Receiver(NamedTuple):
     webhook: str = ""
     form: Form = "jsctl"
     by: Sequence[str] = ("alert", "context", "domain")
-    tells_pending: bool = False
+    includes_pending: bool = False
 
 
 class AlertFile(NamedTuple):

@@ -21,7 +21,7 @@ def diagnose_clients(facts: Facts, config: Json, now: Delivery) -> Iterator[Caus
     pinned = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
     deliverable = now.deliverable and not now.paused
     # Whoever receives a message to look at it must not be the only one who ever does.
-    can_look = config.get("ack_policy") == "explicit" and not now.max_deliver
+    can_inspect = config.get("ack_policy") == "explicit" and not now.max_deliver
     if now.is_push and not now.has_client:
         target, group = config["deliver_subject"], config.get("deliver_group")
         in_group = f" in queue group {group}" if group else ""
@@ -32,12 +32,12 @@ def diagnose_clients(facts: Facts, config: Json, now: Delivery) -> Iterator[Caus
             says=f"nobody listens on its delivery subject {target}{in_group}; the subscription must name"
             " exactly this subject, without wildcards",
             numbers={"num_pending": now.pending, "deliver_subject": target, "push_bound": False},
-            help=[Suggestion("sub", [target], queue)] if can_look and (deliverable or not due) else (),
+            help=[Suggestion("sub", [target], queue)] if can_inspect and (deliverable or not due) else (),
             trouble=Trouble(NOBODY[1], True, "NO_SUBSCRIBER") if due else None,
         )
     elif not now.is_push and not now.has_client and due:
         yield _diagnose_missing_pulls(
-            facts, config, now, due, can_pull=bool(deliverable) and not pinned and can_look
+            facts, config, now, due, can_pull=bool(deliverable) and not pinned and can_inspect
         )
     for pin in pinned:
         if now.pending and config.get("priority_policy") == "pinned_client":

@@ -52,14 +52,14 @@ async def gather_evidence(
     consumers: dict[str, dict[str, Json]] = defaultdict(dict)
     troubles: dict[str, Sequence[Trouble]] = {}
 
-    async def look_at_window(info: Json) -> None:
+    async def add_blocked(info: Json) -> None:
         async with gate:
             floor = int((info.get("ack_floor") or {}).get("stream_seq", 0))
             if (message := await _fetch_first(api, info, floor + 1)) is not None:
                 own = consumers[info["stream_name"]].setdefault(info["name"], {})
                 own["blocked_at"] = [message.sequence, message.subject]
 
-    async def look_at_queue(name: str) -> None:
+    async def compare_queue(name: str) -> None:
         async with gate:
             try:
                 found, trouble = await _compare(api, name, facts[name], by_stream[name])
@@ -69,7 +69,7 @@ async def gather_evidence(
             for consumer, left in found.items():
                 consumers[name].setdefault(consumer, {})["left"] = left
 
-    async def look_at_state(info: Json) -> None:
+    async def add_given_up(info: Json) -> None:
         async with gate:
             left = await _find_given_up(api, info, facts[info["stream_name"]])
             if left is not None:
@@ -83,9 +83,9 @@ async def gather_evidence(
     others = [info for name, own in by_stream.items() if name not in queues for info in own]
     doubtful = [info for info in others if has_states and _may_have_given_up(info)]
     await asyncio.gather(
-        *map(look_at_window, stopped[:_MAX_ASKED]),
-        *map(look_at_queue, suspects[:_MAX_ASKED]),
-        *map(look_at_state, doubtful[:_MAX_ASKED]),
+        *map(add_blocked, stopped[:_MAX_ASKED]),
+        *map(compare_queue, suspects[:_MAX_ASKED]),
+        *map(add_given_up, doubtful[:_MAX_ASKED]),
     )
     return Evidence(consumers, troubles)
 

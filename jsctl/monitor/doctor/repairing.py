@@ -12,7 +12,7 @@ from jsctl.errors import JsctlError
 from jsctl.monitor.doctor.snapshot import Snapshot
 from jsctl.monitor.trouble import Repair, Trouble
 
-PATIENCE = 30.0
+LIMIT_SECONDS = 30.0
 """Seconds within which a command must have helped: replicas need a while."""
 _PAUSE = 0.5  #: seconds between two looks
 
@@ -29,7 +29,7 @@ Outcome = Literal["not_run", "run", "fixed", "not_needed", "failed", "undone", "
 """run: whether it helps is not known, yet or, with a reason, at all. not_needed: its finding was gone before.
 failed: its command was refused. undone, not_undone: the command did not help."""
 
-Look = Callable[[], Awaitable[tuple[Snapshot, list[Trouble]]]]
+Examine = Callable[[], Awaitable[tuple[Snapshot, list[Trouble]]]]
 Run = Callable[[Sequence[str]], Awaitable[None]]
 
 
@@ -49,17 +49,17 @@ def plan_steps(findings: Sequence[Trouble]) -> list[Step]:
 
 
 async def run_steps(
-    steps: Sequence[Step], planned: Sequence[Trouble], look: Look, run: Run
+    steps: Sequence[Step], planned: Sequence[Trouble], examine: Examine, run: Run
 ) -> tuple[Snapshot, list[Trouble]]:
     """Run the steps until one does not help and cannot be undone, or cannot be judged, and note in each what
-    came of it. Return the last look.
+    came of it. Return the last examination.
 
     planned: the findings that the steps were made of. run: runs the words of a command line; raises
     JsctlError.
     """
-    seen = await look()
+    seen = await examine()
     for step in steps:
-        seen = await _wait_until_known(step, planned, seen, look)
+        seen = await _wait_until_known(step, planned, seen, examine)
         if all(finding.repair != step.repair for finding in seen[1]):
             step.outcome = "not_run" if step.why else "not_needed"
             continue
@@ -68,25 +68,25 @@ async def run_steps(
             await run(step.repair.command)
         except JsctlError as error:
             step.outcome, step.why = "failed", str(error)
-            seen = await look()
+            seen = await examine()
             continue
-        seen, is_judged = await _wait(step, before, look)
+        seen, is_judged = await _wait(step, before, examine)
         if not is_judged:
             break
         if step.outcome == "run":
             is_undone = await _undo(step, run)
-            seen = await look()
+            seen = await examine()
             if not is_undone:
                 break
     return seen
 
 
 async def _wait_until_known(
-    step: Step, planned: Sequence[Trouble], seen: tuple[Snapshot, list[Trouble]], look: Look
+    step: Step, planned: Sequence[Trouble], seen: tuple[Snapshot, list[Trouble]], examine: Examine
 ) -> tuple[Snapshot, list[Trouble]]:
-    """Look until the finding of a step is there, or gone without others that may hide it, such as a server
+    """Examine until the finding of a step is there, or gone without others that may hide it, such as a server
     that does not answer any more; after too long, note these in the step."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LIMIT_SECONDS
     while all(finding.repair != step.repair for finding in seen[1]):
         came = list_new(step.finding, planned, seen[1])
         if not came:
@@ -95,7 +95,7 @@ async def _wait_until_known(
             step.why = f"{', '.join(came)} came before it"
             break
         await asyncio.sleep(_PAUSE)
-        seen = await look()
+        seen = await examine()
     return seen
 
 
@@ -136,16 +136,16 @@ def _list_streams(name: str) -> set[str]:
 
 
 async def _wait(
-    step: Step, before: Sequence[Trouble], look: Look
+    step: Step, before: Sequence[Trouble], examine: Examine
 ) -> tuple[tuple[Snapshot, list[Trouble]], bool]:
-    """Look until the step has helped, or too long, also after the first finding that came with it; note in it
-    what did not become better. Return the last look, and whether that shows what the step did: not if a
-    server is away since."""
+    """Examine until the step has helped, or too long, also after the first finding that came with it; note in
+    it what did not become better. Return the last examination, and whether that shows what the step did: not
+    if a server is away since."""
     key = (step.finding.code, step.finding.about)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LIMIT_SECONDS
     is_extended = False
     while True:
-        seen = await look()
+        seen = await examine()
         new = list_new(step.finding, before, seen[1])
         if _count(seen[1])[key] < _count(before)[key] and not new:
             step.outcome, step.why = "fixed", ""
@@ -153,7 +153,7 @@ async def _wait(
         step.why = f"{', '.join(new)} came with it" if new else "the finding is still there"
         is_hidden = any(code.partition(" ")[0] in _UNSEEN for code in new)
         if new and not is_extended:  # a server counts as away only after a while
-            is_extended, deadline = True, time.monotonic() + PATIENCE
+            is_extended, deadline = True, time.monotonic() + LIMIT_SECONDS
         if time.monotonic() > deadline:
             if is_hidden:
                 step.why = f"{', '.join(new)} came meanwhile, so that this cannot be judged"

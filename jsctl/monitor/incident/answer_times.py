@@ -20,12 +20,13 @@ _SLOW_ROUNDS, _MIN_ROUNDS, _MAX_ROUNDS = 3, 5, 30
 
 class _Server(NamedTuple):
     """A server. at: of its last round, ns since 1970. usual: the times of its answers before. slow: the round
-    before, the round and the time of each answer that is slow up to now. is_told: whether that was told."""
+    before, the round and the time of each answer that is slow up to now. is_reported: whether that was
+    reported."""
 
     at: int
     usual: deque[int]
     slow: list[tuple[int, int, int]]
-    is_told: bool = False
+    is_reported: bool = False
 
 
 class AnswerTimes:
@@ -51,7 +52,7 @@ class AnswerTimes:
                 after, begin, _ = slow[0]
                 words = f"answers after {_show(min(each for *_, each in slow))}, {_show(usual)} before"
                 yield Change(begin, after, SLOW, "note", *of, words, key=key)
-            if server.is_told and not slow:
+            if server.is_reported and not slow:
                 words = f"answers after {_show(rtt)} again"
                 yield Change(at, server.at, f"{SLOW} ended", "good", *of, words, key=key)
             if not slow:

@@ -30,13 +30,14 @@ class _Round(NamedTuple):
 
 
 class _Before(NamedTuple):
-    """A server in its last round. rounds: the last ones. is_told: whether they had many new connections."""
+    """A server in its last round. rounds: the last ones. is_reported: whether they had many new
+    connections."""
 
     at: int
     started: object
     statistics: Mapping[str, Any]
     rounds: deque[_Round]
-    is_told: bool = False
+    is_reported: bool = False
 
 
 class ClientFinder:
@@ -60,11 +61,11 @@ class ClientFinder:
             most = max((sum(usual[start : start + _ROUNDS]) for start in range(len(usual))), default=0)
             count = sum(one.new for one in last)
             is_many = len(usual) >= _MIN_BEFORE and count >= max(_MIN_NEW, _TIMES * most)
-            if is_many and not before.is_told:
+            if is_many and not before.is_reported:
                 began = next(one for one in last if one.new)
                 says = _say(last, most, _count(statistics, "connections"))
                 yield Change(began.at, began.after, "connections", "note", *of, says)
-            self._before[key] = before._replace(at=at, statistics=statistics, is_told=is_many)
+            self._before[key] = before._replace(at=at, statistics=statistics, is_reported=is_many)
 
 
 def _say(last: list[_Round], most: int, is_open: int) -> str:

@@ -24,7 +24,7 @@ BUSY, _QUIET = 10, 5
 
 class _Before(NamedTuple):
     """A stream in its last round. rates: messages per second between the last rounds. quiet: rounds without
-    messages up to this one; since: the first of them, and the one before it, in ns since 1970. is_told:
+    messages up to this one; since: the first of them, and the one before it, in ns since 1970. is_reported:
     whether that was a change."""
 
     created: object
@@ -33,7 +33,7 @@ class _Before(NamedTuple):
     rates: deque[float]
     quiet: int = 0
     since: tuple[int, int] = (0, 0)
-    is_told: bool = False
+    is_reported: bool = False
 
 
 class PaceFinder:
@@ -64,11 +64,11 @@ class PaceFinder:
 def _follow(before: _Before, at: int, last_seq: int) -> _Before:
     """Return the stream in the next round; its rate is not among the last ones yet."""
     if last_seq > before.last_seq:
-        return before._replace(at=at, last_seq=last_seq, quiet=0, is_told=False)
+        return before._replace(at=at, last_seq=last_seq, quiet=0, is_reported=False)
     quiet = before.quiet + 1
     since = before.since if before.quiet else (at, before.at)
-    is_told = before.is_told or (quiet == _QUIET and len(_list_busy(before)) == BUSY)
-    return before._replace(at=at, quiet=quiet, since=since, is_told=is_told)
+    is_reported = before.is_reported or (quiet == _QUIET and len(_list_busy(before)) == BUSY)
+    return before._replace(at=at, quiet=quiet, since=since, is_reported=is_reported)
 
 
 def _list_busy(before: _Before) -> list[float]:
@@ -90,10 +90,10 @@ def _compare(view: PlaceView, row: Row, before: _Before, now: _Before) -> Iterat
         usual = f"at most {most:,.0f} a second" if most else "none in the rounds"
         says = f"stored {count:,} messages within {within}, {usual} before"
         yield Change(now.at, before.at, "burst", "note", *of, says)
-    if now.is_told and not before.is_told:
+    if now.is_reported and not before.is_reported:
         says = (
             f"stores no messages any more, {sum(rates) / (len(rates) - now.quiet + 1):,.1f} a second before"
         )
         yield Change(*now.since, QUIET, "note", *of, says, key=key)
-    if before.is_told and not now.is_told:
+    if before.is_reported and not now.is_reported:
         yield Change(now.at, before.at, f"{QUIET} ended", "good", *of, "stores messages again", key=key)

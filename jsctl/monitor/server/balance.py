@@ -30,7 +30,7 @@ class Selection(NamedTuple):
 
 
 class Client(NamedTuple):
-    """A connection of a server."""
+    """A connection of a server. idle: ns since it last sent or received something."""
 
     cid: int
     name: str

@@ -35,7 +35,7 @@ _CLOSED = frozenset({"stop", "reason"})  #: orders for closed connections only
 
 @dataclass(frozen=True, slots=True)
 class TopRow:
-    """A connection. to: what the server sent it. Rates are per second."""
+    """A connection. to: what the server sent it. Rates are per second; rtt, idle and uptime are ns."""
 
     server: str
     cid: int

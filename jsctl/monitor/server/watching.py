@@ -58,7 +58,7 @@ class JetStreamRow:
     """JetStream of a server. snapshot: when the meta group was saved last, RFC 3339; of its leader only.
 
     api_rate: requests per second since the round before. pending, requests, infos: what the meta group waits
-    for.
+    for. snapshot_duration: ns.
     """
 
     server: str

@@ -41,7 +41,7 @@ def find_options(folder: HadoopPath) -> S3Options | None:
         name.removeprefix(of_bucket): value for name, value in settings.items() if name.startswith(of_bucket)
     }
     options = translate({name: value for name, value in settings.items() if not name.startswith("bucket.")})
-    return options if options and _can_look(options, find_path(folder)) else None
+    return options if options and _is_reachable(options, find_path(folder)) else None
 
 
 def find_path(folder: HadoopPath) -> str:
@@ -90,7 +90,7 @@ def _has_profile() -> bool:
     return any(name in os.environ for name in names) or expand_home("~/.aws").exists()
 
 
-def _can_look(options: S3Options, path: str) -> bool:
+def _is_reachable(options: S3Options, path: str) -> bool:
     try:
         connect(options, 1).get_file_info(path)
     except (ImportError, OSError):

@@ -20,7 +20,7 @@ from jsctl.errors import BadInput
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.source.failures import log
 
-_PATIENCE = 2.0  #: seconds until a file that was written is seen, also through a network
+_VISIBILITY_LIMIT = 2.0  #: seconds until a file that was written is seen, also through a network
 
 
 def refuse_continuous_trigger(options: Mapping[str, str]) -> None:
@@ -32,7 +32,7 @@ def refuse_continuous_trigger(options: Mapping[str, str]) -> None:
         return
     if not location or not checkpoint.is_absolute() or not (checkpoint / "metadata").exists():
         return
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _VISIBILITY_LIMIT
     while _has_no_offsets(checkpoint / "offsets"):
         if time.monotonic() > deadline:
             raise _continuous_error()

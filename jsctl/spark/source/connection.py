@@ -138,6 +138,7 @@ class StreamConnection(BlockingConnection):
                 )
 
     def pump(self, deadline: float) -> None:
+        """Receive and parse what arrives. deadline: seconds of time.monotonic. Raises TimeoutError."""
         if deadline <= time.monotonic():
             raise TimeoutError
         is_worthwhile = bool(self._unparsed) and self._has_ended and self._is_worth_parsing()

@@ -121,7 +121,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         require failing; BadInput when the checkpoint is from another stream.
         """
         parts = _split_offset(self.options, start)
-        self._wait_for_next_look()
+        self._wait_for_next_poll()
         # Spark calls `commit` only when it plans a batch with new messages; a finished batch is shown at
         # once.
         self._show_committed(parts)
@@ -186,7 +186,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         except JsctlError as error:  # it only shows the query's progress
             log.warning("jsctl: consumer %s stays where it is: %s", self.options.consumer, error)
 
-    def _wait_for_next_look(self) -> None:
+    def _wait_for_next_poll(self) -> None:
         if self._looked_at:
             pause = min(POLL * max(1, len(self._names)), MAX_POLL)
             time.sleep(max(0.0, self._looked_at + pause - time.monotonic()))

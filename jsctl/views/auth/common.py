@@ -63,7 +63,7 @@ def _build_line(field: ConfigField, value: Any) -> Field:
     if isinstance(kind, (Cap, CapBytes)):
         return Field(field.label, format_cap(value, in_bytes=isinstance(kind, CapBytes)))
     if isinstance(kind, Switch):
-        return Field(field.label, kind.to_sheet(value), "bool")
+        return Field(field.label, kind.to_shown(value), "bool")
     if isinstance(kind, Choice):
         return Field(field.label, kind.describe(str(value)))
     if field.key.endswith("ttl"):

@@ -71,7 +71,7 @@ def imports(account: Record, store: AuthStore) -> Result:
     return Result([Table(f"Imports of {account.name}", IMPORT_COLUMNS, rows, empty="No imports")])
 
 
-def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:
+def export_page(export: Json, store: AuthStore, account: Record) -> Result:
     """Show an export; the document is its claim."""
     subject = str(export.get("subject", ""))
     fields = [
@@ -106,7 +106,7 @@ def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:
     return Result([InfoPage(f"Export {subject} of Account {account.name}", sections)], data=export)
 
 
-def import_sheet(imported: Json, store: AuthStore, account: Record) -> Result:
+def import_page(imported: Json, store: AuthStore, account: Record) -> Result:
     """Show an import; the document is its claim."""
     source = str(imported.get("account", ""))
     name = next((other.name for other in store.load_accounts() if other.public == source), "")

@@ -33,7 +33,9 @@ def config_lines(schema: Schema, config: Json, *keys: str, with_defaults: bool =
     lines = []
     for key in keys:
         field = schema.by_key[key]
-        value = _on_sheet(field.kind, get_value(config, field.path), field.default if with_defaults else None)
+        value = _build_value(
+            field.kind, get_value(config, field.path), field.default if with_defaults else None
+        )
         if value is not None and value != "":
             lines.append(result.Field(field.label, value, cast(result.Kind, field.kind.shown_as)))
     return lines
@@ -65,7 +67,7 @@ def format_value(kind: Kind, value: Any) -> str:
     return "(not set)" if value is None else kind.format(value)
 
 
-def _on_sheet(kind: Kind, value: Any, default: Any) -> Any:
+def _build_value(kind: Kind, value: Any, default: Any) -> Any:
     """Return the value as an info page shows it; None leaves the line out."""
     if not value or (isinstance(kind, Number) and value < 1):
         value = default
@@ -74,5 +76,5 @@ def _on_sheet(kind: Kind, value: Any, default: Any) -> Any:
     if isinstance(kind, Choice):
         return kind.describe(str(value))
     if isinstance(kind, Switch):
-        return kind.to_sheet(value)
+        return kind.to_shown(value)
     return ", ".join(value) if isinstance(kind, Texts) else value

@@ -17,7 +17,7 @@ from jsctl.views.result import Field, InfoPage, Result, Section
 _ANY = "*"
 
 
-def _show_sheet(store: AuthStore, account: Record) -> Result:
+def _build_page(store: AuthStore, account: Record) -> Result:
     """Show an account's callout; the document is its claim."""
     callout = account.nats.get("authorization") or {}
     users = {user.public: user.name for user in store.load_users(account.name)}
@@ -110,4 +110,4 @@ async def callout(env: Env, options: Options) -> Result:
 
     if users or accounts or options.xkey is not None or options.off:
         account = change_account(store, account.name, change)
-    return _show_sheet(store, account)
+    return _build_page(store, account)

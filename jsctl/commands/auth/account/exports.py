@@ -73,7 +73,7 @@ async def add(
     added: dict[str, Any] = {"name": name, "subject": check_subject(subject), "type": kind}
     change_export(added, export)
     change_account(store, owner.name, lambda nats: add_export(nats, added, owner.name))
-    return view.export_sheet(added, store, owner)
+    return view.export_page(added, store, owner)
 
 
 @command("info", examples=["jsctl auth account exports info 'orders.>' ORDERS"])
@@ -82,7 +82,7 @@ async def add(
 async def info(env: Env, subject: str, account: str, operator: str) -> Result:
     """Also show which accounts of the operator import it."""
     store, owner = await pick_operator_account(env, operator, account)
-    return view.export_sheet(await pick_export(env, owner, subject), store, owner)
+    return view.export_page(await pick_export(env, owner, subject), store, owner)
 
 
 @command("edit", examples=["jsctl auth account exports edit 'orders.>' ORDERS --private"])
@@ -100,7 +100,7 @@ async def edit(env: Env, subject: str, account: str, operator: str, export: Mapp
         change_export(find_export(nats, subject, owner.name), export)
 
     owner = change_account(store, owner.name, change)
-    return view.export_sheet(find_export(owner.nats, subject, owner.name), store, owner)
+    return view.export_page(find_export(owner.nats, subject, owner.name), store, owner)
 
 
 @command("ls", columns=view.EXPORT_COLUMNS, examples=["jsctl auth account exports ls ORDERS"])

@@ -94,7 +94,7 @@ async def add(env: Env, options: Options) -> Result:
     elif source:
         _activate(env, store, source, account, imported)
     change_account(store, account.name, lambda nats: add_import(nats, imported, account.name))
-    return view.import_sheet(imported, store, account)
+    return view.import_page(imported, store, account)
 
 
 async def _resolve_source(env: Env, store: AuthStore, name: str, account: Record) -> Record | None:
@@ -133,7 +133,7 @@ def _activate(env: Env, store: AuthStore, source: Record, account: Record, impor
 async def info(env: Env, subject: str, account: str, operator: str) -> Result:
     """Show the import that has SUBJECT in this account."""
     store, owner = await pick_operator_account(env, operator, account)
-    return view.import_sheet(await pick_import(env, owner, subject), store, owner)
+    return view.import_page(await pick_import(env, owner, subject), store, owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ async def edit(env: Env, options: EditOptions) -> Result:
 
     account = change_account(store, account.name, change)
     local = options.local or find_local_subject(imported)
-    return view.import_sheet(find_import(account.nats, local, account.name), store, account)
+    return view.import_page(find_import(account.nats, local, account.name), store, account)
 
 
 @command(

@@ -119,13 +119,13 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers that hold replicas of streams or consumers, and are offline or behind."""
     objects: dict[str, list[str]] = defaultdict(list)
     states: dict[str, str] = {}
-    spare: dict[str, int] = {}
+    surplus: dict[str, int] = {}
     for server in snapshot.servers:
         meta = server.jsz.get("meta_cluster") or {}
         if meta.get("leader") != server.name:
             continue
         for trouble, peer in _find_away({"cluster": meta}, snapshot):
-            spare[peer] = _count_spare({"cluster": meta}, snapshot)
+            surplus[peer] = _count_surplus({"cluster": meta}, snapshot)
             objects[peer].append(f"meta group of domain {server.domain}" if server.domain else "meta group")
             states[peer] = trouble
     for view in snapshot.domains:
@@ -138,8 +138,8 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Trouble]:
             )
             for trouble, peer in _find_away(info, snapshot):
                 is_first = not any(name.startswith("stream ") for name in objects[peer])
-                count = _count_spare(info, snapshot)
-                spare[peer] = count if is_first else min(count, spare[peer])
+                count = _count_surplus(info, snapshot)
+                surplus[peer] = count if is_first else min(count, surplus[peer])
                 objects[peer].append(consumer_name or f"stream {view.format_stream(name)}")
                 states.setdefault(peer, trouble)
     for peer, held_objects in sorted(objects.items()):
@@ -152,22 +152,22 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Trouble]:
             f"{states[peer]}; it holds replicas of {pluralize(streams, 'stream')}"
             if streams
             else states[peer],
-            _describe_danger(streams, spare[peer]),
+            _describe_danger(streams, surplus[peer]),
             f"start server {peer}: {snapshot.build_system_line('server list')} shows which run"
             + _describe_removal(snapshot, peer),
             list(dict.fromkeys([f"server {peer}", *held_objects])),
         )
 
 
-def _count_spare(info: dict[str, Any], snapshot: Snapshot) -> int:
+def _count_surplus(info: dict[str, Any], snapshot: Snapshot) -> int:
     """Return how many more servers of a group may fail before it stops."""
     group = info.get("cluster") or {}
     size = int(group.get("cluster_size") or 0) or 1 + len(group.get("replicas") or ())
     return size - sum(1 for _ in _find_away(info, snapshot)) - (size // 2 + 1)
 
 
-def _describe_danger(streams: int, spare: int) -> str:
-    fail = "one more server fails" if spare <= 0 else f"{format_count(spare + 1)} more servers fail"
+def _describe_danger(streams: int, surplus: int) -> str:
+    fail = "one more server fails" if surplus <= 0 else f"{format_count(surplus + 1)} more servers fail"
     if not streams:
         return f"if {fail}, streams and consumers cannot be created or changed any more"
     return f"if {fail} that hold them, streams stop; until it is back they have fewer copies"
