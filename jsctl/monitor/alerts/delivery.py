@@ -20,7 +20,6 @@ class Courier:
     be delivered waits for the next round. say: shows a line to people."""
 
     def __init__(self, file: AlertFile, store: Store, say: Callable[[str], None]) -> None:
-        self._file = file
         self._receivers: Mapping[str, Receiver] = {receiver.name: receiver for receiver in file.receivers}
         self._store = store
         self._say = say
@@ -32,7 +31,7 @@ class Courier:
         return [
             (receiver.name, build_payload(receiver, group))
             for receiver in self._receivers.values()
-            for group in build_messages(self._file, receiver, events)
+            for group in build_messages(receiver, events)
         ]
 
     def start(self) -> None:

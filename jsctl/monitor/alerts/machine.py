@@ -53,12 +53,12 @@ class Standing(NamedTuple):
 
 
 class Event(NamedTuple):
-    """A change of state. key: of the standing. at, since: ns since 1970. was: the state before, empty for
-    none. name: of the row. facts: what it is of, and the values that its condition looked at. why: what is
-    not known, or that the row is gone."""
+    """A change of state. rule: whose state it is. key: of the standing. at, since: ns since 1970. was: the
+    state before, empty for none. name: of the row. facts: what it is of, and the values that its condition
+    looked at. why: what is not known, or that the row is gone."""
 
     at: int
-    alert: str
+    rule: Rule
     state: State
     was: str
     name: str
@@ -67,8 +67,6 @@ class Event(NamedTuple):
     facts: Mapping[str, Any]
     why: str = ""
     is_silenced: bool = False
-    severity: str = ""
-    about: str = ""
 
 
 IDENTITY = ("context", "domain", "kind", "stream", "consumer", "origin", "server", "tier")
@@ -198,7 +196,7 @@ def _find_gap(rule: Rule, place: Seen, all_seen: Sequence[Seen]) -> str:
 def _silence(file: AlertFile, event: Event) -> Event:
     context, domain = event.facts["context"], event.facts["domain"]
     is_silenced = any(
-        silence.covers(event.alert, event.at)
+        silence.covers(event.rule.name, event.at)
         and silence.scope.has_place(context, domain)
         and silence.scope.has_row(event.name, event.facts)
         for silence in file.silences
@@ -234,7 +232,7 @@ def _build_event(
 ) -> Event:
     return Event(
         at,
-        rule.name,
+        rule,
         state,
         standing.state if was is None else was,
         standing.name,
@@ -242,8 +240,6 @@ def _build_event(
         key,
         standing.facts if facts is None else facts,
         why,
-        severity=rule.severity,
-        about=rule.about,
     )
 
 

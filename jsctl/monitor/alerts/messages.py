@@ -7,7 +7,7 @@ from typing import Any
 from jsctl.base.units import format_exact_duration, format_rfc3339, truncate_to_seconds
 from jsctl.jetstream.api import Json
 from jsctl.monitor.alerts.machine import IDENTITY, Event, list_notable
-from jsctl.monitor.alerts.rules import AlertFile, Receiver
+from jsctl.monitor.alerts.rules import Receiver
 
 
 def encode_event(event: Event) -> Json:
@@ -15,7 +15,7 @@ def encode_event(event: Event) -> Json:
     "stream", ..., "values", "why", "silenced", "severity", "about"}`."""
     return {
         "at": format_rfc3339(event.at),
-        "alert": event.alert,
+        "alert": event.rule.name,
         "state": event.state,
         "was": event.was or None,
         "since": format_rfc3339(event.since),
@@ -24,21 +24,21 @@ def encode_event(event: Event) -> Json:
         "values": {name: value for name, value in event.facts.items() if name not in IDENTITY},
         "why": event.why or None,
         "silenced": event.is_silenced,
-        "severity": event.severity or None,
-        "about": event.about or None,
+        "severity": event.rule.severity or None,
+        "about": event.rule.about or None,
     }
 
 
 def format_event(event: Event) -> str:
     """Return an event as a line: `late fires: east: consumer ORDERS > C (lag 120), for 2s`."""
     verbs = {"pending": "pends", "firing": "fires", "no data": "has no data", "resolved": "is resolved"}
-    words = f"{event.alert} {verbs[event.state]}: {event.name}"
+    words = f"{event.rule.name} {verbs[event.state]}: {event.name}"
     details = [event.why] if event.why else []
     details += format_values(event.facts)
     words += f" ({', '.join(details)})" if details else ""
     if span := truncate_to_seconds(event.at - event.since):
         words += f", for {format_exact_duration(span)}"
-    words += f"; {event.about}" if event.about and event.state == "firing" else ""
+    words += f"; {event.rule.about}" if event.rule.about and event.state == "firing" else ""
     return words + (" [silenced]" if event.is_silenced else "")
 
 
@@ -64,12 +64,11 @@ def _format_value(name: str, value: Any) -> str:
     )
 
 
-def build_messages(file: AlertFile, receiver: Receiver, events: Sequence[Event]) -> Iterator[list[Event]]:
+def build_messages(receiver: Receiver, events: Sequence[Event]) -> Iterator[list[Event]]:
     """Yield what one receiver is told of a round: groups of events that share the values of `by`."""
-    to = {rule.name: rule.to for rule in file.rules}
     groups: dict[tuple[str, ...], list[Event]] = {}
     for event in events if receiver.includes_pending else list_notable(events):
-        chosen = to.get(event.alert)
+        chosen = event.rule.to
         if not event.is_silenced and (chosen is None or receiver.name in chosen):
             labels = build_labels(event)
             groups.setdefault(tuple(labels.get(key, "") for key in receiver.by), []).append(event)
@@ -79,8 +78,8 @@ def build_messages(file: AlertFile, receiver: Receiver, events: Sequence[Event])
 def build_labels(event: Event) -> dict[str, str]:
     """Return what identifies an event, as texts."""
     names = {name: str(event.facts[name]) for name in IDENTITY if event.facts.get(name)}
-    severity = {"severity": event.severity} if event.severity else {}
-    return {"alert": event.alert, **names, **severity}
+    severity = {"severity": event.rule.severity} if event.rule.severity else {}
+    return {"alert": event.rule.name, **names, **severity}
 
 
 def build_payload(receiver: Receiver, events: Sequence[Event]) -> Json:
@@ -107,7 +106,7 @@ def _build_alertmanager_payload(receiver: Receiver, events: Sequence[Event]) -> 
             {
                 "status": "resolved" if ended else "firing",
                 "labels": labels,
-                "annotations": {"summary": format_event(event), "description": event.about},
+                "annotations": {"summary": format_event(event), "description": event.rule.about},
                 "startsAt": format_rfc3339(event.since),
                 "endsAt": format_rfc3339(event.at) if ended else "0001-01-01T00:00:00Z",
                 "generatorURL": "",

@@ -60,7 +60,7 @@ def _build_table(
             Cell(
                 event.state, event.state + (" (silenced)" if event.is_silenced else ""), _STYLES[event.state]
             ),
-            event.alert,
+            event.rule.name,
             event.name,
             ", ".join([*([event.why] if event.why else []), *format_values(event.facts)]),
         ]
