@@ -253,7 +253,7 @@ def test_what_is_ignored_stays(cli: Cli, ill: str) -> None:
 def test_a_command_that_does_not_help_is_undone(cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice the limit is still near; the next step is done nevertheless."""
     monkeypatch.setattr("jsctl.monitor.doctor.repairing.LIMIT_SECONDS", 0)
-    monkeypatch.setattr("jsctl.monitor.rules.objects.NEARLY", 0.4)
+    monkeypatch.setattr("jsctl.monitor.rules.streams.NEARLY", 0.4)
     js.stream(url, "ORDERS", "orders.>")
     for number in range(4):
         consumer(url, f"C{number}")

@@ -19,8 +19,8 @@ from jsctl.monitor.consumer.facts import select_stream_facts
 from jsctl.monitor.origins import check_origins, select_link_facts
 from jsctl.monitor.report.polling_order import PollingOrder
 from jsctl.monitor.rights import Name, describe_ack_denials, find_ack_denials
-from jsctl.monitor.rules import objects
 from jsctl.monitor.rules.contexts import check_expiry
+from jsctl.monitor.rules.streams import check_stream
 from jsctl.monitor.stream.rows import (
     LinkKey,
     ReplicationRow,
@@ -194,7 +194,7 @@ def _extract_parts(pattern: str, domain: str, info: Json) -> StreamParts:
         link_facts,
         build_stream_row(info, "", domain),
         build_stream_links(info, "", domain),
-        objects.check_stream(info, datetime.now(UTC)),
+        check_stream(info, datetime.now(UTC)),
         select_stream_facts(info) if info["state"].get("consumer_count") else None,
         None if limits == _UNBOUNDED else limits,
         info.get("cluster") or {},

@@ -1,9 +1,9 @@
 """What a rule is. Each is declared in `RULES` of the module that finds it.
 
 There is one list for `doctor`, the problems of `report`, `consumer why`, the exporter and `--fail-on`:
-`doctor.diagnosis.RULES`. Rules of one stream, mirror, source, consumer, account or login are in `objects`,
-`links`, `contexts` and `jsctl.monitor.consumer`; they apply wherever such an object is seen. Rules that
-compare places or need the system account are in `jsctl.monitor.doctor.rules`."""
+`doctor.diagnosis.RULES`. Rules of one stream, mirror, source, consumer, account or login are in `streams`,
+`objects`, `links`, `contexts` and `jsctl.monitor.consumer`; they apply wherever such an object is seen. Rules
+that compare places or need the system account are in `jsctl.monitor.doctor.rules`."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""The rules of one stream, one mirror or source, one account, one server. No I/O.
+"""The rules of one mirror or source, one account, one server; `streams` has those of streams. No I/O.
 
 They apply wherever such an object is seen: in `report` and its screen, `doctor`, the exporter, `--fail-on`.
 
@@ -8,7 +8,7 @@ origin is wrong, servers report no error; the only sign is that the origin was n
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,19 +17,17 @@ from jsctl.base.units import (
     NEVER,
     SECOND,
     format_bytes,
-    format_count,
     format_exact_duration,
     pluralize,
     truncate_to_seconds,
 )
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.state import count_lost, get_mark, is_full
-from jsctl.jetstream.stream.replicas import count_replicas
+from jsctl.monitor.rules import streams
 from jsctl.monitor.rules.catalog import Rule
+from jsctl.monitor.rules.streams import NEARLY, format_share
 from jsctl.monitor.stream.rows import ReplicationRow
-from jsctl.monitor.trouble import Trouble, check_migration, check_replicas, has_leader, is_settled
+from jsctl.monitor.trouble import Trouble, is_settled
 
-NEARLY = 0.9  #: the share of a limit above which there is a warning
 _SERVER_FIX = (
     "raise max_file_store or max_memory_store in its jetstream block, add servers, or move streams to others"
 )
@@ -42,24 +40,6 @@ META_RESCUE = Rule(
     why="if the others run after all, both sides change streams, and what one side changed is lost",
     fix="it ends after five minutes, or when the servers that will not come back are removed",
 )
-
-
-def check_stream(info: Json, now: datetime) -> list[Trouble]:
-    """Return the problems of a stream: leader, replicas, lost messages, limits that refuse messages or lose
-    unread ones, a restore that has not ended, a counter that is not loaded again, interest retention without
-    consumers."""
-    leader_troubles = [] if has_leader(info) else [Trouble("no leader", True, "STREAM_NO_LEADER")]
-    return [
-        *leader_troubles,
-        *check_replicas(info, now),
-        *check_migration(info, now),
-        *_check_replica_count(info, now),
-        *_check_lost(info),
-        *_check_stream_limits(info),
-        *_check_mark(info),
-        *_check_counter(info["config"]),
-        *_check_interest(info, now),
-    ]
 
 
 def check_link(
@@ -112,7 +92,7 @@ def check_account(info: Json) -> list[Trouble]:
             (tier.get("consumers", 0), limits.get("max_consumers", -1), "consumers"),
         ):
             if limit and limit > 0 and used >= NEARLY * limit:
-                usage = f"{_format_share(used, limit)} of the account's {words}{where}"
+                usage = f"{format_share(used, limit)} of the account's {words}{where}"
                 troubles.append(
                     Trouble(
                         usage,
@@ -143,7 +123,7 @@ def check_server(jsz: Mapping[str, Any]) -> list[Trouble]:
     ):
         if limit > 0 and used >= NEARLY * limit:
             says = f"its JetStream uses {format_bytes(used)} of {format_bytes(limit)} of {kind}"
-            words = f"{_format_share(used, limit)} of its {kind}"
+            words = f"{format_share(used, limit)} of its {kind}"
             troubles.append(Trouble(words, used >= limit, "LIMIT_NEAR", says, advice=_SERVER_FIX))
     return troubles
 
@@ -159,106 +139,6 @@ def is_growing(numbers: Sequence[int]) -> bool:
         and all(a <= b for a, b in itertools.pairwise(numbers))
         and numbers[-1] - numbers[0] >= 2
     )
-
-
-def _check_stream_limits(info: Json) -> Iterator[Trouble]:
-    """Yield the limits of a stream that are nearly reached, and that refuse messages or lose unread ones."""
-    config, state = info["config"], info["state"]
-    if config.get("mirror") and is_full(config, state):
-        return  # what mends that is another thing
-    limits: list[tuple[int, int, str, str]] = []
-    # A stream that discards old messages reaches its limits in ordinary work; a sealed one stores none.
-    discards_old = config.get("discard") != "new" and config.get("retention", "limits") == "limits"
-    if not discards_old and not config.get("sealed"):
-        limits += [
-            (state.get("messages", 0), config.get("max_msgs", -1), "messages", "--max-msgs"),
-            (state.get("bytes", 0), config.get("max_bytes", -1), "bytes", "--max-bytes"),
-        ]
-    limits.append(
-        (state.get("consumer_count", 0), config.get("max_consumers", -1), "consumers", "--max-consumers")
-    )
-    for used, limit, words, flag in limits:
-        if limit > 0 and used >= NEARLY * limit:
-            usage = f"{_format_share(used, limit)} of its {words}"
-            has_reached = used >= limit and words != "consumers"
-            undo = Suggestion("stream edit", [config["name"]], [flag, str(limit)])
-            # What waits at its origins is to fit, too.
-            lag = sum(int(origin.get("lag") or 0) for origin in info.get("sources") or ())
-            needed = max(limit, used + lag * (words == "messages"))
-            fix = undo._replace(flags=[flag, str(2 * needed)], is_safe=True, undo=undo)
-            yield Trouble(usage, has_reached, "LIMIT_NEAR", f"it uses {usage}", [fix])
-
-
-def _check_lost(info: Json) -> Iterator[Trouble]:
-    lost, size = count_lost(info["state"])
-    if lost:
-        yield Trouble(
-            f"{format_count(lost)} lost",
-            True,
-            "MESSAGES_LOST",
-            f"{pluralize(lost, 'message')} ({format_bytes(size)}) could not be read from its files",
-        )
-
-
-def _check_replica_count(info: Json, now: datetime) -> Iterator[Trouble]:
-    config = info["config"]
-    configured, existing = count_replicas(info)
-    is_moving = bool((info.get("cluster") or {}).get("desired"))
-    if existing < configured and not is_moving and is_settled(info.get("created"), now):
-        edit = Suggestion(
-            "stream edit", [config["name"]], ["--replicas", str(configured), "--force"], is_safe=True
-        )
-        yield Trouble(
-            f"{existing} of {pluralize(configured, 'replica')}",
-            False,
-            "REPLICAS_FEW",
-            f"it has {existing} of {pluralize(configured, 'replica')}, as after an evacuation of servers",
-            [edit],
-        )
-
-
-def _check_mark(info: Json) -> Iterator[Trouble]:
-    if mark := get_mark(info):
-        step, _, began = mark.partition(" ")
-        words = "its copy is not compared" if step == "compare" else "not fully restored"
-        since = f", which began at {began}" if began else ""
-        yield Trouble(
-            words,
-            False,
-            "STREAM_UNFINISHED",
-            f"a {'copy' if step == 'compare' else 'restore or copy'} of it has not ended{since}",
-        )
-
-
-def _check_counter(config: Json) -> Iterator[Trouble]:
-    if config.get("allow_msg_counter") and config.get("subject_delete_marker_ttl"):
-        says = "it is a counter whose delete markers have a TTL, which a server creates and does not load"
-        yield Trouble("gone at the next start of its server", True, "COUNTER_NOT_LOADED", says)
-
-
-def _check_interest(info: Json, now: datetime) -> Iterator[Trouble]:
-    config, state = info["config"], info["state"]
-    name, retention = str(config["name"]), config.get("retention")
-    # Names with $ are the servers' own, as for MQTT.
-    if state.get("consumer_count") or name.startswith("$") or not is_settled(info.get("created"), now):
-        return
-    if retention == "workqueue" and state.get("messages"):
-        says = f"it has no consumers, and holds {pluralize(state['messages'], 'message')}"
-        subjects = ", ".join(config.get("subjects") or ())
-        says += f" on {subjects}" if subjects else ""
-        yield Trouble("no consumers", False, "NOT_CONSUMED", says, [Suggestion("consumer add", [name])])
-    elif retention == "interest":
-        yield Trouble(
-            "no consumers: messages are dropped",
-            False,
-            "INTEREST_MISSING",
-            "it keeps messages for as long as consumers are interested in them, and it has no consumers",
-            [Suggestion("consumer add", [name])],
-        )
-
-
-def _format_share(used: int, limit: int) -> str:
-    return f"{used * 100 // limit}%"
 
 
 RULES = (
@@ -301,91 +181,12 @@ RULES = (
         rounds=True,
         fix="see what limits it: {stream report}",
     ),
-    Rule(
-        "REPLICA_OFFLINE",
-        "a server with replicas is away",
-        "servers",
-        ("META_NO_LEADER",),
-        fix="start its server: {server list} shows which run",
-    ),
-    Rule(
-        "REPLICA_BEHIND",
-        "a replica is behind its leader",
-        "streams",
-        ("REPLICA_OFFLINE",),
-        why="if the leader fails now, what the replica lacks is missing until the leader is back",
-        fix="wait; if it stays behind, see its server: {server report jetstream}",
-    ),
-    Rule(
-        "REPLICAS_FEW",
-        "a stream has fewer replicas than it should",
-        "streams",
-        why="each further server that fails brings it closer to a stop, or to losing messages",
-        fix="start a server that can hold them (one that was removed from the cluster comes back only"
-        " under a new name), then make the replicas again",
-    ),
-    Rule(
-        "MIGRATION_STALLED",
-        "a change of the servers of a stream or consumer stands still",
-        "streams",
-        ("META_NO_LEADER", "STREAM_NO_LEADER"),
-        why="until it ends, it is not where it should be, and other changes of its servers are refused",
-        fix="see its servers",
-    ),
-    Rule(
-        "STREAM_NO_LEADER",
-        "a stream has no leader",
-        "streams",
-        ("META_NO_LEADER",),
-        fix="start the servers that hold it: {server report jetstream} shows which are away",
-    ),
-    Rule(
-        "STREAM_UNFINISHED",
-        "a restore or copy of a stream has not ended",
-        "streams",
-        why="it does not hold everything yet: who reads it now misses messages",
-        fix="wait until it has ended; if it was interrupted, run the same restore or copy again",
-    ),
-    Rule(
-        "INTEREST_MISSING",
-        "a stream that keeps messages for its consumers has none",
-        "streams",
-        why="with interest retention, what is published while there is no consumer is dropped at once",
-        fix="create the consumer that its clients need",
-    ),
-    Rule(
-        "NOT_CONSUMED",
-        "a work queue holds messages that no consumer takes",
-        "consumers",
-        why="they wait for ever",
-        fix="create a consumer for them, or remove them",
-    ),
-    Rule(
-        "COUNTER_NOT_LOADED",
-        "a counter is gone at the next start of its server",
-        "streams",
-        why="the server refuses the configuration then (10052), and any change of it before",
-        fix="save it with {backup stream}, remove it, and restore it with a --config of"
-        " subject_delete_marker_ttl: 0 and allow_msg_ttl: false",
-    ),
-    Rule(
-        "LIMIT_NEAR",
-        "a limit is nearly reached",
-        "streams",
-        fix="raise the limit",
-    ),
+    *streams.RULES,
     Rule(
         "API_ERRORS",
         "requests to JetStream fail",
         "servers",
         rounds=True,
         fix="see which requests fail: {events --js-advisory}",
-    ),
-    Rule(
-        "MESSAGES_LOST",
-        "a stream lost messages",
-        "streams",
-        why="they are lost on this server",
-        fix="look for them in a backup, or in a mirror of the stream",
     ),
 )

@@ -13,7 +13,7 @@ from jsctl.jetstream.find.expression import Condition
 from jsctl.nats.message import Message
 from jsctl.schema.payloads.decoder import PayloadDecoder
 
-OWN_NAMES: dict[str, Callable[[Message], Any]] = {
+OWN_NAMES: dict[str, Callable[[Message], str | int | dict[str, str] | None]] = {
     "subject": lambda message: message.subject,
     "headers": lambda message: dict(message.headers),
     "sequence": lambda message: message.sequence,

@@ -6,7 +6,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import NEVER, compute_age, format_count, pluralize, to_datetime, truncate_to_seconds
 from jsctl.errors import JsctlError
 from jsctl.monitor.report.pages import ConsumerPage, StreamPage
-from jsctl.monitor.rules.objects import check_stream
+from jsctl.monitor.rules.streams import check_stream
 from jsctl.monitor.trouble import BAD, WARN
 from jsctl.views.consumer import info as consumer_info
 from jsctl.views.consumer import why

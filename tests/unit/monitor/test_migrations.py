@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jsctl.monitor.rules.objects import check_stream
+from jsctl.monitor.rules.streams import check_stream
 from jsctl.monitor.trouble import check_migration
 
 NOW = datetime(2026, 1, 1, 12, 10, tzinfo=UTC)

@@ -11,7 +11,7 @@ from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts, select_stream_facts
 from jsctl.monitor.doctor.snapshot import DomainView, Json, Link, Snapshot, list_links
 from jsctl.monitor.rights import describe_ack_denials
-from jsctl.monitor.rules import contexts, objects
+from jsctl.monitor.rules import contexts, objects, streams
 from jsctl.monitor.rules import links as link_rules
 from jsctl.monitor.rules.links import Edge, Node, check_links, check_progress, read_ends
 from jsctl.monitor.trouble import Repair, Trouble
@@ -39,7 +39,7 @@ def _find_in_views(snapshot: Snapshot) -> Iterator[Trouble]:
             yield build_finding(trouble, snapshot, view, f"account {view.account_name}")
         for name, info in view.streams.items():
             for trouble in [
-                *objects.check_stream(info, snapshot.at),
+                *streams.check_stream(info, snapshot.at),
                 *view.evidence.streams.get(name, ()),
             ]:
                 yield build_finding(trouble, snapshot, view, f"stream {view.format_stream(name)}")
