@@ -1,7 +1,9 @@
 """`jsctl export stream`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,12 +27,10 @@ from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.spark.decoding.model import WITH_SCHEMA
 from jsctl.spark.export import formats
 from jsctl.spark.export.catalog_table import OF_STREAM, TABLE_FORMATS
 from jsctl.spark.export.engines import EngineStart, SparkStart
 from jsctl.spark.export.layout import TableLayout
-from jsctl.spark.export.partitions import parse_field, parse_partitions
 from jsctl.spark.export.stream_plan import build_source_options, list_stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportRun
 from jsctl.spark.export.task_pool import TaskPool
@@ -53,11 +53,8 @@ class Options:
     follow: bool
     every: int  #: ns
     range: RangeOptions
-    partition_by: tuple[str, ...]
+    layout: Mapping[str, Any]  #: options of a TableLayout
     decoding: DecodeOptions
-    headers: bool
-    sort_by: str
-    file_size: int  #: bytes, 0 for the usual size
     sql: str
     limit: int
     verify: bool
@@ -84,14 +81,9 @@ class Options:
                 f"--verify cannot be used with --table in {format}, which keeps no position",
                 f"use {' or '.join(TABLE_FORMATS)}",
             )
-        parse_partitions(self.partition_by)
-        if any(map(parse_field, self.partition_by)) and self.decoding.decode not in WITH_SCHEMA:
-            raise BadInput("--partition-by field:NAME is for payloads with fields", "add --decode json")
         if self.follow and self.range.has_end:
             raise BadInput("--follow cannot be used with --until and --to-seq", "it has no end")
         self._check_backfill()
-        if self.file_size < 0:
-            raise BadInput("--file-size must be 1 or more")
         if self.every <= 0:
             raise BadInput("--every must be more than 0")
         if self.engine == "arrow":
@@ -161,15 +153,22 @@ class Options:
 @range_options
 @option(
     "--partition-by",
+    into="layout",
     metavar="WHAT",
     multiple=True,
     help="date, hour, subject:N for the Nth token, or field:NAME of decoded payloads",
 )
 @decode_options
-@option("--headers", is_flag=True, help="Add a column with the headers")
-@option("--sort-by", type=click.Choice(["", "subject"]), default="", help="Sort by subject within each file")
+@option("--headers", into="layout", is_flag=True, help="Add a column with the headers")
 @option(
-    "--file-size", type=SIZE, metavar="SIZE", default=0, help="Messages in a file at most (64MiB, or 100,000)"
+    "--sort-by", into="layout", type=click.Choice(["", "subject"]), help="Sort by subject within each file"
+)
+@option(
+    "--file-size",
+    into="layout",
+    type=SIZE,
+    metavar="SIZE",
+    help="Messages in a file at most (64MiB, or 100,000)",
 )
 @query_options
 @option("--verify", is_flag=True, help="Read the tables back and compare them with the streams")
@@ -203,13 +202,7 @@ def stream(env: Env, options: Options) -> Result:
     export = StreamExportOptions(
         sources=sources,
         selection=options.range.build_selection(env, fail_on_bad=options.decoding.fail_on_bad),
-        layout=TableLayout(
-            partition_by=tuple(dict.fromkeys(options.partition_by)),
-            headers=options.headers,
-            sort_by=options.sort_by,
-            file_size=options.file_size,
-            **options.decoding.layout_fields(),
-        ),
+        layout=TableLayout(**options.layout, **options.decoding.layout_fields()),
         incremental=options.incremental or options.backfill or options.mode == "append",
         backfill=options.backfill,
         follow=options.follow,

@@ -71,8 +71,8 @@ def replace_rows(
         )
     )
     with target.commit(table, replace=True) as (folder, new_checkpoint):
-        rows = rows.sortWithinPartitions(*files.partition_by, "sequence")
-        write_frame(rows, target.format, folder, target.save_mode, files.partition_by)
+        rows = rows.sortWithinPartitions(*files.layout.full_order)
+        write_frame(rows, target.format, folder, target.save_mode, files.layout)
         count = int(whole.get["rows"])
         read_bad = int(files.decoded.get["bad"]) if files.decoded else 0
         check_bad(read_bad)

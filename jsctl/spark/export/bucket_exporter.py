@@ -11,12 +11,13 @@ from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export.catalog_table import Merge
 from jsctl.spark.export.found_schema import infer_schema, say_rounding
 from jsctl.spark.export.job_errors import job_error
-from jsctl.spark.export.layout import TableLayout, check_bad, decode_data, flatten_for_format
+from jsctl.spark.export.layout import PLAIN, TableLayout, check_bad, decode_data
 from jsctl.spark.export.message_reads import create_reader, read_frame
 from jsctl.spark.export.stream_plan import format_request_timeout
 from jsctl.spark.export.table_files import replace_table
 from jsctl.spark.export.table_target import TableTarget
 from jsctl.spark.export.targets import TablesTarget
+from jsctl.spark.export.text_formats import flatten_for_format
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.options import parse_read_options
 from jsctl.spark.source.plan import StreamState
@@ -25,9 +26,6 @@ from jsctl.spark.source.range_reader import DataLoss
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-
-NOT_DECODED = TableLayout()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class BucketSource:
     kind: str = "bucket"
     keys: tuple[str, ...] = ()
     history: bool = False
-    layout: TableLayout = NOT_DECODED
+    layout: TableLayout = PLAIN
     fail_on_bad: int = 0
 
     @property

@@ -12,14 +12,8 @@ def build_settings(
 ) -> dict[str, Any]:
     """Return the settings for a checkpoint. found: the layout with a schema that was not given."""
     return {
-        "decode": layout.decode,
+        **layout.build_settings(),
         "schema": found.schema if found else "",
-        "partition_by": list(layout.partition_by),
-        "keep_data": layout.keep_data,
-        "headers": layout.headers,
-        "message": layout.message,
-        "registry": bool(layout.registry),
-        "decompress": layout.decompress,
         "subject": list(selection.subjects),
         "given": layout.schema,
         "found_message": found.message if found else "",

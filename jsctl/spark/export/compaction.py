@@ -8,7 +8,7 @@ from jsctl.errors import JsctlError
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import read_exported, read_table
 from jsctl.spark.export.job_errors import job_error
-from jsctl.spark.export.partitions import parse_partitions
+from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.table_files import write_frame
 from jsctl.spark.export.targets import FoldersTarget
 from jsctl.spark.session.hadoop import Place, list_files
@@ -50,10 +50,11 @@ def write_compacted(spark: "SparkSession", target: FoldersTarget, table: str, fi
         return Compaction(table, len(sizes), len(sizes), total, rows)
     try:
         frame = read_exported(spark, folder, target.format, checkpoint)
-        names = [name for name, _ in parse_partitions(checkpoint["settings"].get("partition_by") or ())]
+        layout = TableLayout(partition_by=tuple(checkpoint["settings"].get("partition_by") or ()))
+        names = [partition.name for partition in layout.partitions]
         arranged = _arrange(frame, names, math.ceil(total / file_size))
         with target.commit(table, replace=True) as (new, new_checkpoint):
-            write_frame(arranged, target.format, new, target.save_mode, names)
+            write_frame(arranged, target.format, new, target.save_mode, layout)
             shared_folder.check_visible(
                 spark, new, rows, lambda: read_table(spark, new, target.format, frame.schema)
             )

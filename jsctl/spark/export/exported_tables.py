@@ -11,9 +11,9 @@ from jsctl.errors import BadInput
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_FIELDS
 from jsctl.spark.export.commit_log import StateReader, TableState, read_state
 from jsctl.spark.export.formats import FILE_FORMATS, build_spark_options
-from jsctl.spark.export.layout import to_base64
 from jsctl.spark.export.stream_target import KIND, read_checkpoint
 from jsctl.spark.export.target import read_marker
+from jsctl.spark.export.text_formats import to_base64
 from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.hadoop import HadoopPath, Place, StoredFile
 

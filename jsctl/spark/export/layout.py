@@ -1,15 +1,18 @@
-"""The columns of a table of messages: decoded payloads, and columns to partition by. All frames are lazy.
+"""The layout of a table of messages: its options, and what each does to rows and files, both with Spark,
+whose frames are lazy, and in tasks that write Parquet themselves (`Arrangement`).
 
-`jsctl.spark.decoding.columns` describes the columns of payloads. Formats of text have no binary type: there
-it is unbroken base64, and the names of columns and fields, such as `data_base64`, say so. An empty payload is
-null in CSV.
+`jsctl.spark.decoding.columns` describes the columns of payloads.
 """
 
 import base64
+import itertools
+import math
+import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.files import CONFIG_SIZE, read_bytes
 from jsctl.base.json_text import MAX_DEPTH
@@ -18,19 +21,39 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.schema.remote.registry import NO_LOGIN, read_login
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding, check_kinds, parse_registry
-from jsctl.spark.export.formats import FILE_FORMATS, build_spark_options
-from jsctl.spark.export.partitions import check_partition_fields, parse_field, parse_partitions
+from jsctl.spark.export.formats import build_spark_options
+from jsctl.spark.export.partitions import (
+    NO_VALUE,
+    Partition,
+    check_partition_fields,
+    parse_field,
+    parse_partitions,
+)
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType, StructField
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from jsctl.spark.decoding.columns import PayloadColumns
+    from jsctl.spark.export.stream_plan import ReadPlan
+    from jsctl.spark.source.options import ReadOptions
+
+TASK_MESSAGES, TASK_BYTES = 100_000, 64 << 20
+"""What one task reads at most: progress is counted in finished tasks, and files stay of a handy size."""
 
 _STORED = "_jsctl_stored"  #: the payload as the stream has it
 _REST = "_jsctl_rest"  #: the same, if Spark's own parser does not decode it
 
+_ESCAPED = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{\[\]^]")
+"""Characters that names of partitions do not have (Spark: ExternalCatalogUtils.escapePathName)."""
+
+_KEPT = ("decode", "keep_data", "headers", "message", "decompress")
+"""Options with which a table has to be continued, as its checkpoint names them."""
+
 
 class TableLayout(NamedTuple):
-    """The columns of a table.
+    """The options of a table.
 
     decode: one of KINDS or empty. schema: DDL for json, JSON for avro, a descriptor file in base64 for
     protobuf. partition_by: `date`, `hour`, `subject:N`, `field:NAME`. keep_data: a column with the payload
@@ -68,18 +91,75 @@ class TableLayout(NamedTuple):
         schema = base64.b64decode(self.schema) if self.decode == "protobuf" else self.schema.encode()
         return Decoding(self.decode, schema, self.message, self.decompress, self.registry, self.login)
 
+    @property
+    def partitions(self) -> list[Partition]:
+        """The columns to partition by. Raises BadInput."""
+        return parse_partitions(self.partition_by)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The columns by which rows are in order within a file, empty for that of the stream."""
+        return (self.sort_by, "sequence") if self.sort_by else ()
+
+    @property
+    def full_order(self) -> tuple[str, ...]:
+        """The same, with the columns to partition by."""
+        return *(partition.name for partition in self.partitions), *(self.order or ("sequence",))
+
+    def build_read_options(self, plan: "ReadPlan | None") -> dict[str, str]:
+        """Return options of the data source to read messages for the table. plan: None to read them for
+        another purpose than writing."""
+        options = {"includeHeaders": "true"} if self.headers else {}
+        if plan is None:
+            return options
+        tasks = max(plan.messages / TASK_MESSAGES, plan.bytes / TASK_BYTES)
+        if self.file_size:
+            tasks = plan.bytes / self.file_size
+        return options | {"minPartitions": str(max(1, min(10_000, math.ceil(tasks))))}
+
+    def build_write_options(self, format: str) -> Mapping[str, str]:
+        """Return Spark's options to write the files of a format."""
+        return build_spark_options(format)
+
+    @property
+    def parquet_options(self) -> Mapping[str, Any]:
+        """The options of pyarrow to write Parquet like Spark's."""
+        return {
+            "version": "2.6",
+            "data_page_version": "1.0",
+            "compression": "snappy",
+            "store_decimal_as_integer": True,
+            "store_schema": False,
+            "write_page_index": True,
+        }
+
+    def build_settings(self) -> dict[str, Any]:
+        """Return the options with which a table has to be continued, as its checkpoint has them."""
+        kept = {name: getattr(self, name) for name in _KEPT}
+        partition_by = [*dict.fromkeys(self.partition_by)]
+        return {**kept, "registry": bool(self.registry), "partition_by": partition_by}
+
     def check(self) -> None:
-        """Raise BadInput for a schema that is not valid, MissingDependency."""
+        """Raise BadInput for options that are not valid, MissingDependency."""
         from jsctl.spark.decoding.payloads import build_payload_decoder
 
+        partitions = self.partitions
+        if any(map(parse_field, self.partition_by)) and self.decode not in WITH_SCHEMA:
+            raise BadInput("--partition-by field:NAME is for payloads with fields", "add --decode json")
+        if self.file_size < 0:
+            raise BadInput("--file-size must be 1 or more")
         if self.can_be_bad and (self.schema or self.decode not in WITH_SCHEMA):
             build_payload_decoder(self.decoding)
         if self.schema and any(map(parse_field, self.partition_by)):
             from jsctl.spark.decoding.columns import PayloadColumns
 
-            names = (*self.message_columns, *(name for name, _ in parse_partitions(self.partition_by)))
+            names = (*self.message_columns, *(partition.name for partition in partitions))
             columns = PayloadColumns(self.decoding, names, self.keep_data).schema
             check_partition_fields(columns, self.partition_by)
+
+
+PLAIN = TableLayout()
+"""Messages as they are."""
 
 
 def check_bad(table: str, limit: int, count: int) -> None:
@@ -96,10 +176,10 @@ def apply_layout(messages: "DataFrame", layout: TableLayout) -> "DataFrame":
     from pyspark.sql.types import StructType
 
     meta = layout.message_columns
-    partitions = parse_partitions(layout.partition_by)
-    frame = decode_data(messages, layout, meta, [name for name, _ in partitions])
+    partitions = layout.partitions
+    frame = decode_data(messages, layout, meta, [partition.name for partition in partitions])
     check_partition_fields(StructType(frame.schema.fields[len(meta) :]), layout.partition_by)
-    return frame.selectExpr("*", *(f"{sql} AS `{name}`" for name, sql in partitions))
+    return frame.selectExpr("*", *(f"{partition.sql} AS `{partition.name}`" for partition in partitions))
 
 
 def decode_data(
@@ -193,70 +273,88 @@ def decode_messages(
     return decode_data(messages, layout, [name for name in messages.columns if name != "data"])
 
 
-def flatten_for_format(frame: "DataFrame", format: str) -> "DataFrame":
-    """Return rows that a format can store.
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """A table in the tasks that read its messages and write Parquet. names: of the columns of messages in it.
+    payload: makes columns of payloads, None if they stay as they are."""
 
-    In formats of text, fields of binary are called `<name>_base64`, at any depth; Spark writes these as
-    base64 in JSON and XML. For CSV: binary as base64, nested columns as JSON, and empty text as null, as CSV
-    does not distinguish them. Raises BadInput when a column has such a name already.
-    """
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType, VariantType
+    layout: TableLayout
+    names: tuple[str, ...]
+    payload: "PayloadColumns | None"
 
-    if format not in FILE_FORMATS or not FILE_FORMATS[format].is_text:
-        return frame
-    columns = []
-    fields = name_binary(frame.schema.fields)
-    for field, named in zip(frame.schema.fields, fields, strict=True):
-        column = F.col(f"`{field.name.replace('`', '``')}`")
-        if named.dataType != field.dataType:
-            column = column.cast(named.dataType)
-        if format == "csv":
-            if isinstance(field.dataType, BinaryType):
-                column = F.nullif(to_base64(column), F.lit(""))
-            elif isinstance(field.dataType, StringType):
-                column = F.nullif(column, F.lit(""))
-            elif isinstance(field.dataType, (ArrayType, MapType, StructType, VariantType)):
-                column = F.to_json(column, build_spark_options("json"))  # by default, it cuts times to ms
-        columns.append(column.alias(named.name))
-    return frame.select(*columns)
+    @classmethod
+    def of(cls, layout: TableLayout) -> "Arrangement":
+        """Return the arrangement of a layout whose schema is known. Raises BadInput, MissingDependency."""
+        names = layout.message_columns
+        if not layout.can_be_bad:
+            return cls(layout, (*names, "data"), None)
+        from jsctl.spark.decoding.columns import PayloadColumns
+
+        others = (partition.name for partition in layout.partitions)
+        payload = PayloadColumns(layout.decoding, (*names, *others), layout.keep_data)
+        check_partition_fields(payload.schema, layout.partition_by)
+        return cls(layout, names, payload)
+
+    def build_schema(self, options: "ReadOptions") -> "StructType":
+        """Return the columns of the table as Spark sees them. options: how the messages are read."""
+        from pyspark.sql.types import StructType
+
+        from jsctl.spark.source.batch_reader import build_spark_schema
+
+        fields = build_spark_schema(options)
+        columns = [fields[name] for name in self.names]
+        columns += self.payload.schema.fields if self.payload else []
+        schema = StructType(columns)
+        for partition in self.layout.partitions:
+            schema = schema.add(partition.name, partition.type)
+        return schema
+
+    def build_arrow_schema(self) -> "pa.Schema":
+        """Return the columns of the files."""
+        import pyarrow as pa
+
+        from jsctl.spark.source import columns
+
+        fields = [*columns.build_schema(self.names)]
+        if self.payload:
+            from pyspark.sql.pandas.types import to_arrow_schema
+
+            fields += to_arrow_schema(self.payload.schema, timezone="UTC")
+        return pa.schema(fields)
+
+    def arrange(self, messages: "pa.RecordBatch") -> "pa.RecordBatch":
+        """Return messages as rows, with the columns to partition by. Raises BadInput."""
+        import pyarrow as pa
+
+        columns = [messages[name] for name in self.names]
+        names = list(self.names)
+        if self.payload:
+            columns += self.payload.decode_arrays(messages["data"])
+            names += self.payload.schema.names
+        values = dict(zip(names, columns, strict=True))
+        values |= {partition.name: partition.build(values) for partition in self.layout.partitions}
+        return pa.RecordBatch.from_arrays([*values.values()], names=[*values])
+
+    def split(self, table: "pa.Table") -> "Iterator[tuple[str, pa.Table]]":
+        """Yield the path of each partition and its rows, in their order."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        order = [(name, "ascending") for name in self.layout.full_order]
+        table = table.take(pc.sort_indices(table, sort_keys=order))
+        starts = {0}
+        names = [partition.name for partition in self.layout.partitions]
+        for name in names:
+            # One array: indices_nonzero of a column without chunks crashes in pyarrow's older versions.
+            values = pc.fill_null(table[name].cast(pa.string()), NO_VALUE).combine_chunks()
+            differs = pc.not_equal(values.slice(1), values.slice(0, len(values) - 1))
+            starts |= {at + 1 for at in pc.indices_nonzero(differs).to_pylist()}
+        bounds = [*sorted(starts), len(table)]
+        for first, end in itertools.pairwise(bounds):
+            rows = table.slice(first, end - first)
+            yield "/".join(f"{name}={_escape(rows[name][0].as_py())}" for name in names), rows
 
 
-def to_base64(column: "Column") -> "Column":
-    """Return a column of binary as unbroken base64; by default, Spark begins a line every 76 characters."""
-    from pyspark.sql import functions as F
-
-    return F.replace(F.base64(column), F.lit("\r\n"), F.lit(""))
-
-
-def name_binary(fields: "Sequence[StructField]") -> "list[StructField]":
-    """Return fields of which those of binary, and of arrays and maps of binary, are called `<name>_base64`.
-
-    Raises BadInput when two then have the same name.
-    """
-    from pyspark.sql.types import StructField
-
-    from jsctl.spark.decoding.columns import replace_structs
-
-    named = [
-        StructField(
-            f"{field.name}_base64" if _holds_binary(field.dataType) else field.name,
-            replace_structs(field.dataType, name_binary),
-            field.nullable,
-        )
-        for field in fields
-    ]
-    names = [field.name.lower() for field in named]
-    if repeated := next((name for name in names if names.count(name) > 1), ""):
-        raise BadInput(f"the field {repeated} exists twice, once for binary", "use --format parquet")
-    return named
-
-
-def _holds_binary(data_type: "DataType") -> bool:
-    from pyspark.sql.types import ArrayType, BinaryType, MapType
-
-    if isinstance(data_type, ArrayType):
-        return _holds_binary(data_type.elementType)
-    if isinstance(data_type, MapType):
-        return _holds_binary(data_type.valueType)
-    return isinstance(data_type, BinaryType)
+def _escape(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return _ESCAPED.sub(lambda match: f"%{ord(match[0]):02X}", text) or NO_VALUE

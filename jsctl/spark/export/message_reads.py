@@ -5,7 +5,6 @@ data sources, to create this one, and to plan. On this machine, that is avoided:
 passes its part to each task. On other machines, Spark's tasks read through the data source.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -15,6 +14,7 @@ from jsctl.base import loops
 from jsctl.contexts.settings import Settings
 from jsctl.nats import login
 from jsctl.spark.datasource.registration import register
+from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_plan import ReadPlan, Selection, StreamSource, build_source_options
 from jsctl.spark.session.cluster import runs_elsewhere
 from jsctl.spark.session.read_counter import ReadCounter
@@ -27,19 +27,14 @@ if TYPE_CHECKING:
 
     from jsctl.spark.source.batch_reader import JetStreamReader
 
-TASK_MESSAGES, TASK_BYTES = 100_000, 64 << 20
-"""What one task reads at most: progress is counted in finished tasks, and files stay of a handy size."""
-
 
 @dataclass(frozen=True, slots=True)
 class MessageReads:
-    """Reads of messages of streams. headers: with the column for them. file_size: bytes of messages that a
-    task reads at most, 0 for TASK_BYTES and TASK_MESSAGES. counter: counts what tasks read, if they are on
-    this machine."""
+    """Reads of messages of streams for tables. counter: counts what tasks read, if they are on this
+    machine."""
 
     selection: Selection
-    headers: bool
-    file_size: int = 0
+    layout: TableLayout
     counter: ReadCounter | None = None
 
     def build_options(self, source: StreamSource) -> ReadOptions:
@@ -83,14 +78,7 @@ class MessageReads:
         if start == end:
             # An empty range, which is valid in an empty stream, too.
             options |= {"startingOffsets": "earliest", "endingOffsets": "earliest"}
-        if self.headers:
-            options["includeHeaders"] = "true"
-        if read_plan:
-            tasks = max(read_plan.messages / TASK_MESSAGES, read_plan.bytes / TASK_BYTES)
-            if self.file_size:
-                tasks = read_plan.bytes / self.file_size
-            options["minPartitions"] = str(max(1, min(10_000, math.ceil(tasks))))
-        return options
+        return options | self.layout.build_read_options(read_plan)
 
 
 def read_frame(

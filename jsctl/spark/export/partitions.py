@@ -1,13 +1,15 @@
-"""The columns to partition a table of messages by."""
+"""The columns to partition a table of messages by, in SQL for Spark, and in Arrow for tasks that write."""
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql.types import DataType, StructType
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -15,33 +17,91 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 NO_VALUE_PATTERN = f"^_*{NO_VALUE}$"
 
 
-def parse_partitions(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the values of --partition-by as (column, SQL).
+class Partition(NamedTuple):
+    """A column to partition by. sql: its value. build: the same from the columns of messages and of their
+    decoded payloads. type: as JSON has types of Spark."""
+
+    name: str
+    sql: str
+    build: "Callable[[Mapping[str, pa.Array]], pa.Array]"
+    type: str = "string"
+
+
+def parse_partitions(names: Sequence[str]) -> list[Partition]:
+    """Return what the values of --partition-by mean.
 
     They are date, hour (which brings its date), subject:N, the Nth token of the subject, from 1, and
     field:NAME, a field of payloads. Raises BadInput.
     """
-    columns: dict[str, str] = {}
+    columns: dict[str, Partition] = {}
     for name in names:
         token = re.fullmatch(r"subject:([1-9]\d{0,2})", name)
         if name in ("date", "hour"):
-            columns["date"] = "to_date(timestamp)"
-            if name == "hour":
-                columns["hour"] = "hour(timestamp)"
+            found = [_DATE, _HOUR] if name == "hour" else [_DATE]
         elif token:
-            columns[f"subject_{token[1]}"] = _as_folder(f"get(split(subject, '[.]'), {int(token[1]) - 1})")
+            found = [_partition_by_token(int(token[1]))]
         elif path := parse_field(name):
-            column = re.sub(r"\W", "_", f"field_{'_'.join(path)}")
-            if column in columns:
-                raise BadInput(f"--partition-by names two fields that would be {column}", "name one of them")
-            quoted = ".".join(f"`{part.replace('`', '``')}`" for part in path)
-            columns[column] = _as_folder(f"nullif(CAST({quoted} AS STRING), '')")
+            found = [_partition_by_field(path)]
+            if found[0].name in columns:
+                raise BadInput(
+                    f"--partition-by names two fields that would be {found[0].name}", "name one of them"
+                )
         else:
             raise BadInput(
                 f"--partition-by {name!r} is not date, hour, subject:N or field:NAME",
                 "for example subject:2 or field:customer",
             )
-    return list(columns.items())
+        columns |= {column.name: column for column in found}
+    return list(columns.values())
+
+
+def _build_date(columns: "Mapping[str, pa.Array]") -> "pa.Array":
+    import pyarrow as pa
+
+    return columns["timestamp"].cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+
+
+def _build_hour(columns: "Mapping[str, pa.Array]") -> "pa.Array":
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.hour(columns["timestamp"]).cast(pa.int32())
+
+
+_DATE = Partition("date", "to_date(timestamp)", _build_date, "date")
+_HOUR = Partition("hour", "hour(timestamp)", _build_hour, "integer")
+
+
+def _partition_by_token(number: int) -> Partition:
+    sql = _as_folder(f"get(split(subject, '[.]'), {number - 1})")
+    return Partition(f"subject_{number}", sql, partial(_build_tokens, number))
+
+
+def _build_tokens(number: int, columns: "Mapping[str, pa.Array]") -> "pa.Array":
+    import pyarrow as pa
+
+    subjects = columns["subject"].dictionary_encode()
+    tokens = [(subject or "").split(".") for subject in subjects.dictionary.to_pylist()]
+    values = [tokens[number - 1] if number <= len(tokens) else None for tokens in tokens]
+    return _as_folders(pa.array(values, pa.string())).take(subjects.indices)
+
+
+def _partition_by_field(path: Sequence[str]) -> Partition:
+    """Return the column with the texts of a field, null for empty ones."""
+    quoted = ".".join(f"`{part.replace('`', '``')}`" for part in path)
+    sql = _as_folder(f"nullif(CAST({quoted} AS STRING), '')")
+    return Partition(re.sub(r"\W", "_", f"field_{'_'.join(path)}"), sql, partial(_build_texts, path))
+
+
+def _build_texts(path: Sequence[str], columns: "Mapping[str, pa.Array]") -> "pa.Array":
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = columns[path[0]]
+    for name in path[1:]:
+        column = pc.struct_field(column, column.type.get_field_index(name))
+    texts = column.cast(pa.string())
+    return _as_folders(pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts))
 
 
 def parse_field(name: str) -> tuple[str, ...]:
@@ -54,6 +114,13 @@ def _as_folder(text: str) -> str:
     """Return SQL for a text of which each value has a folder of its own: one that is called like the folder
     for no value gets another `_`."""
     return f"regexp_replace({text}, '{NO_VALUE_PATTERN}', '_$0')"
+
+
+def _as_folders(texts: "pa.Array") -> "pa.Array":
+    """Return the same of texts."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(texts, NO_VALUE_PATTERN, r"_\0")
 
 
 def check_partition_fields(columns: "StructType", partition_by: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from jsctl.spark.decoding.model import BAD_PAYLOAD
-from jsctl.spark.export.arrangement import Arrangement
+from jsctl.spark.export.layout import Arrangement
 from jsctl.spark.export.task_folders import TaskFolder, name_in_errors
 
 if TYPE_CHECKING:
@@ -100,8 +100,9 @@ class _Files:
         self._size = 0
         self._rounds = 0
         self._group: _RowGroups | None = None
-        arrangement = table.arrangement
-        self._is_arranged = bool(arrangement.partition_by or arrangement.sort_by)
+        layout = table.arrangement.layout
+        self._is_ordered = bool(layout.partition_by or layout.order)
+        self._options = layout.parquet_options
 
     def __enter__(self) -> Self:
         return self
@@ -112,7 +113,7 @@ class _Files:
 
     def add(self, rows: "pa.RecordBatch", size: int) -> None:
         """Add rows. size: bytes that their messages take."""
-        if not self._is_arranged:
+        if not self._is_ordered:
             self._open_only_file().add(rows.select(self._schema.names))
             return
         self._batches.append(rows)
@@ -124,7 +125,7 @@ class _Files:
         """Write what is left. is_first: also a file without rows, if there is nothing."""
         if self._batches:
             self._write_partitions()
-        is_missing = is_first and not self.written and not self._table.arrangement.partition_by
+        is_missing = is_first and not self.written and not self._table.arrangement.layout.partition_by
         if self._group or is_missing:
             self._open_only_file().finish()
 
@@ -150,10 +151,11 @@ class _Files:
     def _open(self, partition: str, count: int) -> "_RowGroups":
         """Open a file. partition: its folder, empty for none. count: of files before it."""
         sign = "." if partition else "-"
-        file = f"part-{self._number:05}-{self._table.write_id}{sign}c{count:03}.snappy.parquet"
+        end = f"{self._options['compression']}.parquet"
+        file = f"part-{self._number:05}-{self._table.write_id}{sign}c{count:03}.{end}"
         name = f"{partition}/{file}" if partition else file
         self.written.append(name)
-        return _RowGroups(self._table.folder, name, self._schema, self._table.about)
+        return _RowGroups(self._table.folder, name, self._schema, self._table.about, self._options)
 
 
 _ALL_DIFFERENT = ("sequence", "timestamp")
@@ -180,11 +182,19 @@ class _RowGroups:
     """A Parquet file, written in groups of as many messages as may be in memory. Every method raises
     JsctlError when it cannot be written."""
 
-    def __init__(self, folder: TaskFolder, name: str, schema: "pa.Schema", about: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        folder: TaskFolder,
+        name: str,
+        schema: "pa.Schema",
+        about: Mapping[str, str],
+        options: Mapping[str, Any],
+    ) -> None:
         self._folder = folder
         self._name = name
         self._schema = schema
         self._about = about
+        self._options = options
         self._batches: list[pa.RecordBatch] = []
         self._size = 0
         self._stack = contextlib.ExitStack()
@@ -228,19 +238,14 @@ class _RowGroups:
         writer = parquet.ParquetWriter(
             file,
             self._schema,
-            version="2.6",
-            data_page_version="1.0",
-            compression="snappy",
-            # As in Spark's files: no dictionary of values that are all different, and no schema of Arrow's.
+            # As in Spark's files: no dictionary of values that are all different.
             use_dictionary=[
                 path
                 for field in self._schema
                 if field.name not in _ALL_DIFFERENT
                 for path in _list_leaves(field.name, field.type)
             ],
-            store_decimal_as_integer=True,
-            store_schema=False,
-            write_page_index=True,
+            **self._options,
         )
         writer.add_key_value_metadata(self._about)
         return self._stack.enter_context(writer)

@@ -15,11 +15,11 @@ from jsctl.spark.export.catalog_table import CatalogTable
 from jsctl.spark.export.commit_log import StateReader, read_state
 from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported
 from jsctl.spark.export.formats import build_spark_options
-from jsctl.spark.export.layout import flatten_for_format
 from jsctl.spark.export.stream_target import read_checkpoint
 from jsctl.spark.export.table_files import replace_table
 from jsctl.spark.export.target import FORMATS, read_marker
 from jsctl.spark.export.targets import TablesTarget
+from jsctl.spark.export.text_formats import flatten_for_format
 from jsctl.spark.session.folders import read_path
 from jsctl.spark.session.hadoop import HadoopPath, Place
 from jsctl.spark.session.spark_errors import extract_message, read_text

@@ -14,16 +14,14 @@ from jsctl.base.units import format_rfc3339
 from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.decoding.registry_decoder import encode_schema
-from jsctl.spark.export.arrangement import Arrangement
 from jsctl.spark.export.backfill import merge_rows, replace_rows
 from jsctl.spark.export.checkpoint_settings import build_settings, check_settings
 from jsctl.spark.export.engines import Engine, Written
 from jsctl.spark.export.exported_tables import check_columns
 from jsctl.spark.export.found_schema import extend_schema, infer_schema, say_rounding
 from jsctl.spark.export.job_errors import job_error
-from jsctl.spark.export.layout import TableLayout, apply_layout, check_bad, decode_data, flatten_for_format
+from jsctl.spark.export.layout import Arrangement, TableLayout, apply_layout, check_bad, decode_data
 from jsctl.spark.export.message_reads import MessageReads
-from jsctl.spark.export.partitions import parse_partitions
 from jsctl.spark.export.stream_plan import (
     Outcome,
     ReadPlan,
@@ -36,6 +34,7 @@ from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles
 from jsctl.spark.export.table_target import TableTarget
 from jsctl.spark.export.targets import TablesTarget, read_rows
 from jsctl.spark.export.task_folders import FolderOpener
+from jsctl.spark.export.text_formats import flatten_for_format
 from jsctl.spark.export.verify import Comparison, compare
 from jsctl.spark.session.read_counter import ReadCounter
 from jsctl.spark.session.session import FOLDERS
@@ -166,7 +165,7 @@ class StreamExporter:
     @property
     def reads(self) -> MessageReads:
         """Reads of messages as this export needs them."""
-        return MessageReads(self.selection, self.layout.headers, self.layout.file_size)
+        return MessageReads(self.selection, self.layout)
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -210,8 +209,8 @@ class StreamExporter:
             F.sum(F.length("data")).alias("bytes"),
         )
         table = apply_layout(observed, layout)
-        if layout.sort_by:
-            table = table.sortWithinPartitions(layout.sort_by, "sequence")
+        if layout.order:
+            table = table.sortWithinPartitions(*layout.order)
         if decode_counts:
             table = table.observe(decode_counts, F.count(BAD_PAYLOAD).alias("bad"))
         table = flatten_for_format(table, format)
@@ -221,8 +220,7 @@ class StreamExporter:
             table = table.select(
                 *(f"`{n.replace('`', '``')}`" for n in dict.fromkeys([*names, *table.columns]))
             )
-        partitions = [name for name, _ in parse_partitions(layout.partition_by)]
-        return SparkFiles(table, format, self.target.save_mode, partitions, read_counts, decode_counts)
+        return SparkFiles(table, format, self.target.save_mode, layout, read_counts, decode_counts)
 
     def _write_backfill(self, run: _Run, checkpoint: dict[str, Any]) -> Outcome:
         """Write the rows of the plan anew, in one commit. The position of the table stays as it is."""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from jsctl.errors import JsctlError
 from jsctl.spark.export import shared_folder
-from jsctl.spark.export.arrangement import Arrangement
 from jsctl.spark.export.catalog_table import TABLE_FORMATS, Counts, TableWrite
 from jsctl.spark.export.formats import build_spark_options
+from jsctl.spark.export.layout import PLAIN, Arrangement, TableLayout
 from jsctl.spark.export.parts import Part, PartFiles
 from jsctl.spark.export.table_schema import PARTITION
 from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
@@ -56,7 +56,7 @@ class SparkFiles:
     table: "DataFrame"
     format: str
     save_mode: str
-    partition_by: Sequence[str]
+    layout: TableLayout
     read: "Observation"
     decoded: "Observation | None"
 
@@ -65,7 +65,7 @@ class SparkFiles:
         return self.table.schema
 
     def write(self, folder: Destination) -> Counts:
-        write_frame(self.table, self.format, folder, self.save_mode, self.partition_by)
+        write_frame(self.table, self.format, folder, self.save_mode, self.layout)
         if isinstance(folder, TableWrite) and self.format in TABLE_FORMATS:
             return folder.count()  # Delta's writes do not tell observations
         counts = self.read.get
@@ -73,10 +73,12 @@ class SparkFiles:
         return Counts(counts["rows"], counts["first"], counts["last"], counts["bytes"] or 0, bad)
 
 
-def build_writer(table: "DataFrame", format: str, folder: Place) -> "DataFrameWriter":
+def build_writer(
+    table: "DataFrame", format: str, folder: Place, layout: TableLayout = PLAIN
+) -> "DataFrameWriter":
     """Return what writes a table into a folder. On object stores, tasks put their files where they stay: to
     move them in the end, one after the other, would take as long as to write them."""
-    writer = table.write.format(format).options(**build_spark_options(format))
+    writer = table.write.format(format).options(**layout.build_write_options(format))
     if isinstance(folder, HadoopPath):
         writer = writer.option("mapreduce.fileoutputcommitter.algorithm.version", "2")
         writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
@@ -84,16 +86,15 @@ def build_writer(table: "DataFrame", format: str, folder: Place) -> "DataFrameWr
 
 
 def write_frame(
-    table: "DataFrame", format: str, folder: Destination, save_mode: str, partition_by: Sequence[str] = ()
+    table: "DataFrame", format: str, folder: Destination, save_mode: str, layout: TableLayout = PLAIN
 ) -> None:
     """Write a table where it is to be. Raises what Spark raises."""
+    names = [partition.name for partition in layout.partitions]
     if isinstance(folder, TableWrite):
-        folder.write(table, partition_by)
+        folder.write(table, names)
         return
-    writer = build_writer(table, format, folder).mode(save_mode)
-    if partition_by:
-        writer = writer.partitionBy(*partition_by)
-    writer.save(write_path(folder))
+    writer = build_writer(table, format, folder, layout).mode(save_mode)
+    (writer.partitionBy(*names) if names else writer).save(write_path(folder))
 
 
 def append_by_date(spark: "SparkSession", rows: "pa.Table", format: str, folder: Place) -> None:
@@ -192,8 +193,8 @@ class TaskFiles:
             raise TypeError(f"tasks cannot write to {folder}")
         from pyspark.sql.types import StructType
 
-        partition_by = self.arrangement.partition_by
-        schema = StructType([field for field in self.schema if field.name not in partition_by])
+        apart = {partition.name for partition in self.arrangement.layout.partitions}
+        schema = StructType([field for field in self.schema if field.name not in apart])
         write_id = str(uuid.uuid4())
         reader = self.reader
         files = PartFiles.of(self.open_folder(folder), write_id, self.arrangement, schema)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.commands.export.conftest import Lake
@@ -64,10 +65,12 @@ def test_fields_that_came_later_are_filled_in(cli: Cli, url: str, spark: Any, tm
     # As an earlier run left it, which knew one field, and had messages with two.
     js.ask(url, "STREAM.DELETE.ORDERS")
     js.stream(url, "ORDERS", "ORDERS.>", allow_direct=True)
-    js.publish_all(url, [("ORDERS.a", b'{"id": %d, "at": {"x": 1}}' % n) for n in range(3)])
+    js.publish_all(url, [(f"ORDERS.{'acb'[n]}", b'{"id": %d, "at": {"x": 1}}' % n) for n in range(3)])
     settings["created"] = js.info(url, "ORDERS")["created"]
     (to / "_checkpoints" / "ORDERS.json").write_text(json.dumps(settings))
-    done = cli(f"{line} --backfill --from-seq 2", status=0)
+    done = cli(f"{line} --backfill --from-seq 2 --sort-by subject", status=0)
+    orders = [pq.read_table(file)["sequence"].to_pylist() for file in (to / "ORDERS").glob("*.parquet")]
+    assert sorted(orders) == [[1], [3, 2]], "each file is in the order of the subjects"
     assert done.err == "jsctl: ORDERS has new columns or fields: at\n" and not table.exists()
     assert rows(cli, to, "SELECT id, at.x AS x FROM ORDERS ORDER BY sequence") == [
         {"id": 1, "x": None},

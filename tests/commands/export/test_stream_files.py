@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jsctl.spark.export import engines, message_reads, parts, table_files
+from jsctl.spark.export import engines, layout, parts, table_files
 from tests.commands.export.test_stream import fill, sequences
 from tests.support import js
 from tests.support.cases import sample
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.spark
 @pytest.fixture
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few messages are many: they are read and written in parts of 20, some at once."""
-    monkeypatch.setattr(message_reads, "TASK_MESSAGES", 20)
+    monkeypatch.setattr(layout, "TASK_MESSAGES", 20)
     monkeypatch.setattr(parts, "ROW_GROUP", 200)
 
 

@@ -14,6 +14,7 @@ import nats
 import pytest
 
 from jsctl.contexts.settings import Settings
+from jsctl.spark.export.layout import PLAIN
 from jsctl.spark.export.message_reads import MessageReads
 from jsctl.spark.export.stream_plan import Selection, StreamSource, plan_read
 from jsctl.spark.source.planning import with_connection
@@ -63,7 +64,7 @@ def test_ten_thousand_million_messages_are_planned_in_seconds(url: str) -> None:
     js.stream(url, "S", "S.>", allow_direct=True)
     js.publish(url, "S.a", b"x")
     source = StreamSource(Settings(url=url, js_api_prefix=PREFIX), "S", "S")
-    reads = MessageReads(Selection(), headers=False)
+    reads = MessageReads(Selection(), PLAIN)
     options = reads.build_options(source)
     with huge(url):
         tracemalloc.start()

@@ -11,6 +11,7 @@ import pytest
 
 from jsctl.errors import JsctlError
 from jsctl.spark.export import parts
+from jsctl.spark.export.layout import PLAIN
 from jsctl.spark.export.parts import _RowGroups
 from jsctl.spark.export.task_folders import DiskFolder
 from jsctl.spark.source import columns
@@ -40,7 +41,9 @@ def small_files() -> Iterator[None]:
 
 def test_groups_are_written_as_they_fill_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "ROW_GROUP", 30_000)
-    with _RowGroups(DiskFolder.of(tmp_path), "file", columns.build_schema(NAMES), {"key": "value"}) as file:
+    with _RowGroups(
+        DiskFolder.of(tmp_path), "file", columns.build_schema(NAMES), {"key": "value"}, PLAIN.parquet_options
+    ) as file:
         for number in range(7):
             file.add(messages(number * 10 + 1, 10, 1000))
         file.finish()
@@ -55,7 +58,9 @@ def test_a_file_that_cannot_be_written(tmp_path: Path, small_files: None) -> Non
     folder = tmp_path / "out" / ".staging" / "a" / "S"
     with (
         pytest.raises(JsctlError, match=f"^Spark cannot write to {tmp_path / 'out'}: File too large$"),
-        _RowGroups(DiskFolder.of(folder), "file", columns.build_schema(NAMES), {}) as file,
+        _RowGroups(
+            DiskFolder.of(folder), "file", columns.build_schema(NAMES), {}, PLAIN.parquet_options
+        ) as file,
     ):
         file.add(messages(1, 100, 2000))
         file.finish()

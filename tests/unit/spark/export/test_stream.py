@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
+from jsctl.commands.export.stream import stream
+from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, ExitStatus, JsctlError
 from jsctl.render.transfer import Transfer
+from jsctl.spark.export.checkpoint_settings import build_settings, check_settings
 from jsctl.spark.export.job_errors import job_error
+from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.partitions import parse_partitions
+from jsctl.spark.export.stream_plan import Selection
 from jsctl.spark.export.stream_target import KIND, StreamTarget, read_checkpoint
 from jsctl.spark.source.range_reader import DataLoss, check_identity
 from jsctl.views.export.export import closing
@@ -133,7 +138,7 @@ def test_a_broken_checkpoint_is_reported(tmp_path: Path) -> None:
 
 
 def test_partitions() -> None:
-    assert [name for name, _ in parse_partitions(["hour", "date", "subject:2"])] == [
+    assert [partition.name for partition in parse_partitions(["hour", "date", "subject:2"])] == [
         "date",
         "hour",
         "subject_2",
@@ -141,6 +146,36 @@ def test_partitions() -> None:
     for wrong in ("subject", "subject:0", "subject:-1", "month", ""):
         with pytest.raises(BadInput):
             parse_partitions([wrong])
+
+
+KEPT = (
+    *("decode", "schema", "partition_by", "keep_data", "headers", "message", "registry", "decompress"),
+    *("subject", "given", "found_message"),
+)
+"""Keys in the checkpoints of tables that exist."""
+
+
+@pytest.mark.parametrize("name", TableLayout._fields)
+def test_tables_are_continued_with_the_options_that_they_were_made_with(name: str) -> None:
+    layout = TableLayout("avro", "{}", login=Settings(user="a"))
+    settings = json.loads(json.dumps(build_settings(layout, Selection())))
+    assert set(KEPT) <= settings.keys()
+    check_settings("T", layout, Selection(), settings)
+    other: dict[type, Any] = {str: "gzip", bool: True, int: 5, tuple: ("date",), Settings: Settings(user="b")}
+    changed = layout._replace(**{name: other[type(getattr(layout, name))]})
+    if name not in settings:
+        assert name not in KEPT
+        check_settings("T", changed, Selection(), settings)
+    else:
+        with pytest.raises(
+            BadInput, match=f"^T was exported with (other|another) --{name.replace('_', '-')}"
+        ):
+            check_settings("T", changed, Selection(), settings)
+
+
+def test_flags_of_a_table_are_options_of_its_layout() -> None:
+    flags = {str(param.name) for param in stream.params if getattr(param, "into", "") == "layout"}
+    assert flags and flags <= set(TableLayout._fields)
 
 
 def test_failures_of_tasks_keep_their_status() -> None:
