@@ -1,11 +1,17 @@
 """Numbers exactly at their limits, in the checks and rules of the monitor."""
 
+import ast
 import asyncio
 from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
 
+import click
 import pytest
 
 from jsctl.base.units import NEVER, SECOND, format_rfc3339
+from jsctl.commands.server.check import server as server_verbs
+from jsctl.commands.server.check import stream as stream_verbs
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import change_estimate
 from jsctl.monitor.check import servers, streams
@@ -165,3 +171,18 @@ def test_a_meta_group_without_a_leader_or_majority(leader: str, rescue: bool, wo
     meta = {"leader": leader, "rescue": rescue, "quorum_needed": 2, "cluster_size": 5}
     assert [trouble.words for trouble in objects.check_server({"meta_cluster": meta})] == words
     assert objects.check_server({}) == [], "a server alone has no meta group"
+
+
+@pytest.mark.parametrize(
+    ("verbs", "checks"), [(server_verbs, servers), (stream_verbs, streams)], ids=["servers", "streams"]
+)
+def test_each_threshold_is_compared(verbs: ModuleType, checks: ModuleType) -> None:
+    """A check looks thresholds up by the name of their flag, with or without its -warn or -critical."""
+    tree = ast.parse(Path(str(checks.__file__)).read_text())
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    commands = [value for value in vars(verbs).values() if isinstance(value, click.Command)]
+    params = [param for command in commands for param in command.params]
+    names = {str(each.name).replace("_", "-") for each in params if getattr(each, "into", "") == "thresholds"}
+    stems = {name: name.removesuffix("-warn").removesuffix("-critical") for name in names}
+    unread = {name for name, stem in stems.items() if not texts & {name, stem}}
+    assert names and not unread
