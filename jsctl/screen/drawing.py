@@ -154,6 +154,8 @@ def _draw_foot(model: Model, width: int) -> Line:
         return [("notice", cut_end(clean(model.notice), width))]
     if model.mode == "columns":
         return _draw_keys(CHOOSING_KEYS, width, "")
+    if model.mode in ("help", "json"):
+        return _draw_keys([pair for pair in _PAGE_KEYS if pair[0] in ("esc", "↑↓", "q")], width, "")
     keys: Sequence[tuple[str, str]] = _PAGE_KEYS if model.mode != "table" else _KEYS
     if model.mode == "table" and model.board.picture is not None:
         keys = _PICTURE_KEYS

@@ -129,19 +129,27 @@ class Tracker:
     # -- streams and what they copy --------------------------------------------------------------------
 
     def _add_streams(self, at: float, overview: Overview) -> list[StreamLine]:
-        lines = [self._build_stream_line(at, row, overview) for row in overview.streams]
-        self._rows = {row.stream: row for row in overview.streams}
+        rows = [*map(self._keep_figures, overview.streams)]
+        lines = [self._build_stream_line(at, row, overview) for row in rows]
+        self._rows = {row.stream: row for row in rows}
         self._purges = {name: count for name, count in self._purges.items() if name in self._rows}
         for counters in (self._stored, self._sizes, self._rates):
             counters.end_round()
         return sorted(lines, key=lambda line: line.row.stream)
+
+    def _keep_figures(self, row: StreamRow) -> StreamRow:
+        """Return the row of a stream with its last figures if it gave no answer: none of them is zero."""
+        old = self._rows.get(row.stream)
+        if row.offline is None or row.created is not None or old is None:
+            return row
+        return old._replace(offline=row.offline, leader=None, peers=())
 
     def _build_stream_line(self, at: float, row: StreamRow, overview: Overview) -> StreamLine:
         name = row.stream
         troubles = [*overview.troubles.get(name, ()), *self._queues.get(name, ())]
         if row.offline is not None:
             troubles.insert(0, Trouble(f"offline: {row.offline}", True, "STREAM_NO_LEADER"))
-            return StreamLine(row, troubles=troubles)
+            return StreamLine(row, at=overview.at, troubles=troubles)
         limits = overview.limits.get(name)
         share = None if limits is None else _compute_share(row, limits)
         if self.is_single:

@@ -225,12 +225,12 @@ def describe_delivery(info: Json, message: Message) -> str:
         return "passed: delivered, or older than the last when the consumer was created"
     if config.get("ack_policy") == "none":
         return "delivered; nothing is acknowledged"
-    if sequence <= floor:
-        return "delivered and acknowledged, or given up"
     waiting = int(info.get("num_ack_pending", 0))
+    if sequence <= floor or not waiting:
+        return "delivered and acknowledged, or given up"
     if not filters and waiting == delivered - floor:
         return "delivered, not acknowledged"
-    return f"delivered; {format_count(waiting)} of {format_count(delivered - floor)} are not acknowledged"
+    return f"delivered; {format_count(waiting)} of those after {format_count(floor)} are not acknowledged"
 
 
 def _record(item: Item) -> object:

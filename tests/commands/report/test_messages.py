@@ -7,7 +7,9 @@ import re
 from functools import partial
 from pathlib import Path
 
+import nats
 import pytest
+from nats.aio.client import Client
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import NotFound
@@ -15,7 +17,8 @@ from jsctl.jetstream.api import Api
 from jsctl.monitor.report import messages as report_messages
 from jsctl.monitor.report.messages import MessageReader, fetch_message_page, fetch_previous
 from jsctl.nats.connection import Connection
-from tests.support import js
+from jsctl.views.report.message_pages import describe_delivery
+from tests.support import dead_letters, js
 from tests.support.emulator import Watched
 from tests.support.run import Cli
 
@@ -133,6 +136,74 @@ def test_gaps(url: str, seed: int) -> None:
                 assert (shown.next.sequence if shown.next else 0) == after
         finally:
             await connection.close()
+
+    asyncio.run(work())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_said_of_who_has_had_a_message_is_true(url: str, seed: int) -> None:
+    """Whatever was delivered, acknowledged, terminated and deleted; by all policies, with filters."""
+    chance = random.Random(seed)
+    js.stream(url, "S", "s.>")
+    js.publish_all(url, [(f"s.{n % 3}", b"x") for n in range(1, 31)])
+    for number in chance.sample(range(1, 31), 5):
+        js.ask(url, "STREAM.MSG.DELETE.S", {"seq": number})
+
+    async def consume(client: Client, name: str, policy: str, most: int) -> tuple[set[int], set[int]]:
+        """Return what was delivered, and what was not acknowledged."""
+        subscription = await client.jetstream().pull_subscribe_bind(consumer=name, stream="S")
+        had = await subscription.fetch(most, timeout=0.2)
+        delivered = [message.metadata.sequence.stream for message in had]
+        waiting = set(delivered)
+        for message in had if policy != "none" else ():
+            number = message.metadata.sequence.stream
+            if chance.random() < 0.4:
+                await message.ack_sync()
+                waiting -= {number} if policy == "explicit" else {one for one in waiting if one <= number}
+            elif policy == "explicit" and chance.random() < 0.2:
+                await message.term()
+                waiting.discard(number)
+        await client.flush()
+        return {*delivered}, waiting
+
+    async def work() -> None:
+        client, connection = await nats.connect(url), await Connection.open(Settings(url=url))
+        try:
+            for number in range(8):
+                name, policy = f"C{number}", ("explicit", "all", "none")[number % 3]
+                start, subject = chance.choice([1, 1, 12]), chance.choice(["s.>", "s.1"])
+                config = {
+                    "ack_policy": policy,
+                    "filter_subject": subject,
+                    "ack_wait": 10**11,
+                    "max_deliver": -1,
+                }
+                config |= {"deliver_policy": "by_start_sequence", "opt_start_seq": start}
+                await asyncio.to_thread(dead_letters.consumer, url, "S", name, **config)
+                had, waiting = await consume(client, name, policy, chance.randint(1, 40))
+                info = await asyncio.to_thread(js.ask, url, f"CONSUMER.INFO.S.{name}")
+                for message in (await MessageReader("S", 0).fetch(Api(connection), 40)).messages:
+                    at, said = message.sequence, describe_delivery(info, message)
+                    if subject == "s.1" and message.subject != "s.1":
+                        truth = said == "not on its subjects"
+                    elif at < start:
+                        truth = said == "stored before its start"
+                    elif at not in had:
+                        truth = said == "not delivered yet"
+                    elif policy == "none":
+                        truth = said == "delivered; nothing is acknowledged"
+                    elif vague := re.fullmatch(r"delivered; (\d+) of those after (\d+) are not .*", said):
+                        truth = len(waiting) == int(vague[1]) and min(waiting) > int(vague[2])
+                    else:
+                        known = (
+                            "delivered, not " if at in waiting else "delivered and acknowledged, or given up"
+                        )
+                        truth = said.startswith(known)
+                    assert truth, (config, at, said, sorted(had), sorted(waiting))
+        finally:
+            await connection.close()
+            await client.close()
 
     asyncio.run(work())
 

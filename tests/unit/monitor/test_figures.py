@@ -13,7 +13,7 @@ from jsctl.monitor.report.lines import StreamLine
 from jsctl.monitor.report.overview import Hosting, Overview
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.tracking import Tracker
-from jsctl.monitor.stream.rows import ReplicationRow, build_stream_row
+from jsctl.monitor.stream.rows import ReplicationRow, build_silent_row, build_stream_row
 from jsctl.monitor.trouble import Trouble
 from jsctl.schema.outputs import load_outputs
 from jsctl.views.report import board
@@ -66,6 +66,24 @@ def test_reports_and_the_screen_have_one_value_of_a_figure() -> None:
     assert records["servers"]["replica_lag"] == 7 and records["servers"]["cpu"] is None
     assert records["accounts"]["file_share"] == 0.4 and records["accounts"]["file_rate"] == 100
     assert records["accounts"]["request_rate"] == 1 and records["accounts"]["seconds_to_limit"] == 60
+
+
+def test_a_stream_that_does_not_answer_keeps_its_figures() -> None:
+    """They are not zero: an alert for an empty stream is none while a leader is elected."""
+    tracker = Tracker()
+    asyncio.run(tracker.add(0.0, overview(10)))
+    silent = overview(20)._replace(streams=[build_silent_row("S", "no answer")])
+    asyncio.run(tracker.add(10.0, silent))
+    (line,) = tracker.streams or ()
+    assert (line.row.messages, line.row.offline, line.row.created) == (
+        100,
+        "no answer",
+        "2026-01-01T00:00:00Z",
+    )
+    assert [trouble.code for trouble in line.troubles] == ["STREAM_NO_LEADER"]
+    asyncio.run(tracker.add(20.0, overview(30)))
+    (line,) = tracker.streams or ()
+    assert (line.row.messages, line.row.offline, line.event) == (300, None, "")
 
 
 @given(st.integers(0, 2), st.integers(0, 2), st.sampled_from([(), ("n2",), ("n2!", "n3")]), st.booleans())

@@ -187,6 +187,7 @@ def test_json_help_and_the_line() -> None:
     assert '"stream"' not in "\n".join(texts(pressed(state, "J", "escape")))
     shown = "\n".join(texts(pressed(state, "?")))
     assert all(words in shown for _, words in HELP)
+    assert texts(pressed(state, "?"))[-1].strip() == "esc back  ↑↓ scroll  q quit", "other keys do nothing"
     line = pressed(state, "y")
     assert texts(line)[-1] == "jsctl stream info beta"
     assert pressed(line, "y", "down", "y").lines == ("jsctl stream info beta", "jsctl stream info alpha")
