@@ -17,6 +17,7 @@ from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.declared.contents import CONTENTS
 from jsctl.jetstream.declared.losses import with_losses
 from jsctl.jetstream.declared.merge import (
     merge_bucket,
@@ -34,7 +35,6 @@ from jsctl.jetstream.declared.model import (
     with_label,
 )
 from jsctl.jetstream.declared.step import Step, Target
-from jsctl.jetstream.declared.values import compare_values
 from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.message.data_loss import UNKNOWN, DataLoss, measure_stream
 from jsctl.jetstream.stream import requests as streams
@@ -212,8 +212,8 @@ async def plan_again(step: Step, rules: Rules) -> Step | None:
 async def compare_again(step: Step, rules: Rules) -> Step | None:
     """Return the step for what the server has now; None when nothing is left to do."""
     stream_info = await fetch_stream(step.target, step.stream)
-    if isinstance(step.item, Stream) and step.part == "values":
-        return await compare_values(step.item, step.target, stream_info)
+    if isinstance(step.item, Stream) and step.is_content:
+        return await CONTENTS[step.part].compare(step.item, step.target, stream_info)
     if isinstance(step.item, Stream):
         return compare_stream(step.item, step.target, stream_info, rules)
     if isinstance(step.item, Consumer):

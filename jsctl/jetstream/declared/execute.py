@@ -16,11 +16,11 @@ from jsctl.jetstream.config.writing import read_fresh, verify
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.compare import Rules, Stale, compare_again, plan_again
+from jsctl.jetstream.declared.contents import CONTENTS
 from jsctl.jetstream.declared.handover import list_handovers
 from jsctl.jetstream.declared.rename import copy_renamed
 from jsctl.jetstream.declared.step import Key, Step, find_cycle
 from jsctl.jetstream.declared.undo import Deed, undo
-from jsctl.jetstream.declared.values import store_values
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 
@@ -166,7 +166,7 @@ def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
         stream_key: Key = (step.target.key, step.stream, "", "")
         if step.consumer and step.action == "create" and stream_key in followers:
             required[stream_key].add(step.key)
-        elif step.consumer or step.part == "values":
+        elif step.consumer or step.is_content:
             if stream_key in required:
                 required_here.add(stream_key)
         elif step.after is not None:
@@ -290,8 +290,8 @@ async def send_step(step: Step) -> Json | None:
     """Do a step, and return the stream's or consumer's info, where the server says it; nothing of one that
     was there already. Raises what requests raise."""
     api = step.target.api
-    if step.part == "values":
-        await store_values(step)
+    if step.is_content:
+        await CONTENTS[step.part].send(step)
         return None
     match step.action, bool(step.consumer):
         case "create", False if step.other_name:

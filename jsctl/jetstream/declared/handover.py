@@ -55,7 +55,7 @@ def list_handovers(steps: Sequence[Step]) -> Iterable[tuple[Key, Key]]:
 
 def _find_takers(steps: Sequence[Step]) -> dict[Key, list[Key]]:
     """Return for each step that gives up subjects the steps of other streams that take them."""
-    changing = [step for step in steps if not step.consumer and step.part != "values"]
+    changing = [step for step in steps if not step.consumer and not step.is_content]
     lost = {step.key: (step, subjects) for step in changing if (subjects := _list_lost(step))}
     trees: dict[int, SubjectTree[Step]] = defaultdict(SubjectTree)
     for step in changing if lost else ():

@@ -25,6 +25,7 @@ from jsctl.jetstream.declared.compare import (
     plan_stream_removal,
 )
 from jsctl.jetstream.declared.conflicts import join_streams
+from jsctl.jetstream.declared.contents import CONTENTS
 from jsctl.jetstream.declared.handover import plan_releases
 from jsctl.jetstream.declared.losses import with_losses
 from jsctl.jetstream.declared.model import Declared, Place, Stream, get_label
@@ -32,7 +33,6 @@ from jsctl.jetstream.declared.rename import plan_rename
 from jsctl.jetstream.declared.step import Action, Key, Step, Target, add_step_losses
 from jsctl.jetstream.declared.storage import StorageSource, refuse_oversized
 from jsctl.jetstream.declared.trial import Trial
-from jsctl.jetstream.declared.values import compare_values
 from jsctl.jetstream.declared.warnings import find_plan_warnings
 from jsctl.jetstream.message.data_loss import DataLoss, add_losses
 from jsctl.jetstream.state import is_silent
@@ -262,12 +262,12 @@ async def _list_names(streams_: Sequence[Stream], targets: Mapping[Place, Target
 
 async def _plan_stream(stream: Stream, target: Target, rules: Rules, *, is_new: bool) -> list[Step | None]:
     """Return the steps for a stream and its consumers, with None for each that already is as declared, and
-    the step for the values of a bucket if they differ. is_new: whether it is known not to exist."""
+    the steps for what it holds that differs. is_new: whether it is known not to exist."""
     info = None if is_new else await fetch_stream(target, stream.name)
-    values = await compare_values(stream, target, info)
-    value_steps = [values] if values else []
+    compared = [await content.compare(stream, target, info) for content in CONTENTS.values()]
+    content_steps = [each for each in compared if each]
     if stream.renamed_from and (steps := await plan_rename(stream, target, rules)) is not None:
-        return [*steps, *value_steps]
+        return [*steps, *content_steps]
     consumer_infos = await fetch_consumers(stream.consumers, stream.name, target, info)
     pairs = list(zip(stream.consumers, consumer_infos, strict=True))
     errors: list[BadInput] = []
@@ -278,7 +278,7 @@ async def _plan_stream(stream: Stream, target: Target, rules: Rules, *, is_new: 
     ]
     raise_all(errors)
     permitted = (each and each._replace(allows_loss=stream.allows_data_loss) for each in consumer_steps)
-    return [step, *permitted, *value_steps]
+    return [step, *permitted, *content_steps]
 
 
 async def _plan_removals(

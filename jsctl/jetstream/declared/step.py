@@ -17,8 +17,7 @@ from jsctl.jetstream.stream.config import STREAM
 T = TypeVar("T")
 
 Action = Literal["create", "change", "remove"]
-Part = Literal["", "release", "values"]
-Key = tuple[int, str, str, Part]
+Key = tuple[int, str, str, str]
 """A step of a plan: the number of its JetStream, the names of stream and consumer (empty for the stream
 itself), and what else it is about."""
 
@@ -49,8 +48,9 @@ class Step(NamedTuple):
     together: what all steps about this stream delete; taken: what it takes out of work queues that it begins
     to copy; allows_loss: whether the file says that it may. item: what the file declares; None for a removal.
     label: the label of what is removed. notes: what else a removal takes along. part: "release" if a stream
-    only releases subjects, "values" for the values of a bucket. other_name: of a rename, the old name where
-    the copy is made, the new one where the old one goes. retention: of the stream of a consumer.
+    only releases subjects, one of CONTENTS if it is about what the stream holds. other_name: of a rename, the
+    old name where the copy is made, the new one where the old one goes. retention: of the stream of a
+    consumer.
     """
 
     action: Action
@@ -70,7 +70,7 @@ class Step(NamedTuple):
     item: Stream | Consumer | None = None
     label: str = ""
     notes: Sequence[str] = ()
-    part: Part = ""
+    part: str = ""
     other_name: str = ""
     retention: str = ""
 
@@ -85,6 +85,11 @@ class Step(NamedTuple):
     def is_release(self) -> bool:
         """Whether a stream only releases subjects for others."""
         return self.part == "release"
+
+    @property
+    def is_content(self) -> bool:
+        """Whether it is about what a stream holds, such as the values of a bucket."""
+        return self.part not in ("", "release")
 
     @property
     def is_sealing(self) -> bool:
@@ -146,10 +151,10 @@ class Step(NamedTuple):
         """Format what it is about: `stream ORDERS`, `bucket CONFIG` or `consumer ORDERS > NEW`."""
         if self.consumer:
             return f"consumer {self.stream} > {self.consumer}"
-        if self.kind is None:
-            return f"stream {self.stream}"
-        bucket = f"{self.kind.noun} {self.kind.stream_to_bucket(self.stream)}"
-        return f"values of {bucket}" if self.part == "values" else bucket
+        name = f"stream {self.stream}"
+        if self.kind is not None:
+            name = f"{self.kind.noun} {self.kind.stream_to_bucket(self.stream)}"
+        return f"{self.part} of {name}" if self.is_content else name
 
 
 def group_by_place(steps: Iterable[Step]) -> dict[int, list[Step]]:

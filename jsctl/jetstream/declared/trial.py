@@ -308,7 +308,7 @@ class _Rehearsal:
                 self._missing[stream] = ""  # the reason is the stream's
             return
         except JsctlError:
-            if step.part == "values":  # they are stored in another domain
+            if step.is_content:  # it may be stored in another domain
                 return
             raise
         if step.other_name:
@@ -361,7 +361,7 @@ class _Rehearsal:
             before=step.before and adapt(step.before),
             after=step.after and adapt(step.after),
             changes=[change._replace(before=None) for change in step.changes]
-            if step.part == "values"
+            if step.is_content
             else step.changes,
             other_name="",
         )

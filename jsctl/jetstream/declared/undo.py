@@ -13,8 +13,8 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.compare import fetch_consumer, fetch_stream
+from jsctl.jetstream.declared.contents import CONTENTS
 from jsctl.jetstream.declared.step import Key, Step
-from jsctl.jetstream.declared.values import restore_values
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 
@@ -50,8 +50,8 @@ async def undo(deeds: Sequence[Deed]) -> dict[Key, str]:
 async def _undo(deed: Deed) -> str:
     """Take one deed back; return why not, empty if it was. Raises JsctlError."""
     step, api = deed.step, deed.step.target.api
-    if step.part == "values":
-        await restore_values(step)
+    if step.is_content:
+        await CONTENTS[step.part].take_back(step)
     elif step.action == "create" and step.consumer:
         if await fetch_consumer(step.target, step.stream, step.consumer) is not None:
             await consumers.delete(api, step.stream, step.consumer)

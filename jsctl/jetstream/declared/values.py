@@ -21,6 +21,7 @@ from jsctl.jetstream.kv.entry import DELETE, Entry
 from jsctl.jetstream.kv.names import stream_to_bucket, validate_new_key
 from jsctl.jetstream.stream import requests as streams
 
+PART = "values"  #: of steps that store some
 _TEXT = Text()
 
 
@@ -98,7 +99,7 @@ async def compare_values(bucket: Stream, target: Target, info: Json | None) -> S
     if not changes:
         return None
     step = Step("change", target, bucket.name, "", bucket.position, {}, {}, changes, kind=bucket.kind)
-    return step._replace(item=bucket, part="values")
+    return step._replace(item=bucket, part=PART)
 
 
 async def store_values(step: Step) -> None:

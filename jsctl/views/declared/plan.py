@@ -61,7 +61,7 @@ def refusal(plan: Plan, done: str = "") -> Result:
         hint = "use --unprotect with its name"
     elif owned:
         hint = "declare them in one file, or use --take-ownership"
-    elif any(step.action == "change" and step.part != "values" for step in plan.refused):
+    elif any(step.action == "change" and not step.is_content for step in plan.refused):
         hint = "remove and create them again, or declare the present settings"
     else:
         hint = "correct the file"
