@@ -51,7 +51,7 @@ def fit_columns(
     Columns of texts that are all empty are left out first, then titles are folded between words, then
     hideable columns are left out, first those that are blank. Long texts are narrowed before a column is left
     out, but not below what is comfortable to read. When all hideable columns are left out, texts are narrowed
-    further, times last of them, and then the titles above numbers.
+    further, the widest first and times last, and then the titles above numbers.
     """
     shown = list(range(len(columns)))
     ranks = [column.hideable for column in columns]
@@ -78,9 +78,8 @@ def fit_columns(
     excess = sum(widths[index] for index in shown) + gap * (len(shown) - 1) - room
     texts = [index for index in shown if columns[index].kind not in NUMBERS and widths[index] > _MIN_WIDTH]
     while excess > 0 and texts:
-        widest = max(
-            texts, key=lambda index: (columns[index].kind != "time", widths[index] - comfortable[index])
-        )
+        excesses = [(max(0, widths[index] - comfortable[index]), widths[index], index) for index in texts]
+        _, _, widest = max(excesses, key=lambda each: (columns[each[2]].kind != "time", *each[:2]))
         widths[widest] -= 1
         excess -= 1
         if widths[widest] == _MIN_WIDTH:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from jsctl.monitor.alerts import delivery
 from tests.support import js
+from tests.support.processes import alive
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
@@ -23,15 +25,16 @@ def behind(url: str) -> None:
 
 
 @pytest.fixture
-def hook() -> Iterator[tuple[str, list[Any]]]:
-    """The address of a webhook, and what it was told. It refuses the first message."""
+def hook() -> Iterator[tuple[str, list[Any], list[str]]]:
+    """The address of a webhook, what it was told, and the ids of that. It refuses the first message."""
     told: list[Any] = []
-    refused: list[Any] = []
+    ids: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            (told if refused else refused).append(body)
+            told.extend([body] if ids else [])
+            ids.append(self.headers["Idempotency-Key"])
             self.send_response(200 if told else 503)
             self.end_headers()
 
@@ -41,7 +44,7 @@ def hook() -> Iterator[tuple[str, list[Any]]]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/", told
+        yield f"http://127.0.0.1:{server.server_port}/", told, ids
     finally:
         server.shutdown()
         thread.join()
@@ -71,9 +74,9 @@ def test_no_data(offline_cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["slack", "alertmanager", "jsctl"])
 def test_webhooks_are_told_until_they_hear(
-    cli: Cli, behind: None, hook: tuple[str, list[Any]], form: str, tmp_path: Path
+    cli: Cli, behind: None, hook: tuple[str, list[Any], list[str]], form: str, tmp_path: Path
 ) -> None:
-    address, told = hook
+    address, told, ids = hook
     (tmp_path / "a.yaml").write_text(
         "alerts: [{name: late, when: lag > 1, severity: critical, about: <!channel> & co}]\n"
         f"receivers: [{{name: ops, webhook: '{address}', form: {form}}}]\n"
@@ -81,6 +84,7 @@ def test_webhooks_are_told_until_they_hear(
     outcome = cli(f"watch {tmp_path}/a.yaml --count 3 --interval 100ms", status=1)
     assert "receiver ops: the webhook answered 503; it is tried again" in outcome.err
     [message] = told
+    assert len(ids) == 2 and len({*ids}) == 1, "what is told again has the id that it had"
     if form == "alertmanager":
         [alert] = message["alerts"]
         assert message["version"] == "4" and message["status"] == alert["status"] == "firing"
@@ -93,18 +97,31 @@ def test_webhooks_are_told_until_they_hear(
         assert message["text"].endswith(about)
 
 
-def test_a_receiver_that_hangs_keeps_nobody_waiting(cli: Cli, behind: None, tmp_path: Path) -> None:
-    """Also where there is one round, at whose end the first receiver has not answered yet."""
-    told = tmp_path / "told"
+def test_receivers_that_hang_keep_nobody_waiting(
+    cli: Cli, behind: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in later rounds; and nothing that a command started is left."""
+    monkeypatch.setattr(delivery, "_CLOSING", 1.0)
+    told, left = tmp_path / "told", tmp_path / "left"
     with socket.create_server(("127.0.0.1", 0)) as silent:
         (tmp_path / "a.yaml").write_text(
-            "alerts: [{name: late, when: lag > 1}]\n"
+            "alerts: [{name: late, when: lag > 1}, {name: later, when: lag > 1 for 200ms}]\n"
             "receivers:\n"
             f"  - {{name: silent, webhook: 'http://127.0.0.1:{silent.getsockname()[1]}'}}\n"
-            f"  - {{name: desk, command: [tee, '{told}']}}\n"
+            f"  - {{name: hanging, command: [sh, -c, 'sleep 60 & echo $! > {left}; wait']}}\n"
+            f"  - {{name: desk, command: [sh, -c, 'cat >> {told}; echo $JSCTL_ALERT_ID >> {told}']}}\n"
         )
-        cli(f"watch {tmp_path}/a.yaml --count 1", status=1)
-    assert "late fires" in json.loads(told.read_text())["text"]
+        cli(f"watch {tmp_path}/a.yaml --count 3 --interval 200ms", status=1)
+    messages = [*zip(*[iter(told.read_text().splitlines())] * 2, strict=True)]
+    assert [json.loads(text)["events"][0]["alert"] for text, _ in messages] == ["late", "later"]
+    assert all(json.loads(text)["id"] == id for text, id in messages)
+    wait_for(lambda: not alive(int(left.read_text())), "a process of a receiver is left")
+
+
+def test_a_command_that_is_no_program_is_refused(offline_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("alerts: [{name: a, when: dead > 0}]\nreceivers: [{command: cat -n}]\n")
+    err = offline_cli(f"watch {tmp_path}/a.yaml", status=64).err
+    assert "the receiver 'command' has no program 'cat -n'; write command: [program, argument]" in err
 
 
 @pytest.mark.slow

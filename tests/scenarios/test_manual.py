@@ -87,6 +87,7 @@ STATUSES = {
     "jsctl audit analyze": (0, 1),
     "jsctl bench compare": (0, 1),
     "jsctl kv diff": (0, 2),
+    "jsctl alert diff": (0, 2),
     "jsctl consumer wait": (0, 4),
     "jsctl stream edit ORDERS --max-age 30d --dry-run": (2,),
     "jsctl context validate --connect": (1, 4, 5),

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import which
 
 from jsctl.base.units import seconds_to_ns
 from jsctl.base.user_folders import expand_home, find_state_folder
@@ -22,7 +23,7 @@ class Alerting:
     """A file of alerts on these places. pattern: glob of streams. has_stderr: whether stderr is told where
     the file has no receivers.
 
-    Raises BadInput for a wrong file, and for states that another process uses."""
+    Raises BadInput for a wrong file, a command that cannot be run, and states that another process uses."""
 
     def __init__(
         self, env: Env, path: str, state: str, targets: Sequence[Settings], pattern: str, *, has_stderr: bool
@@ -30,6 +31,12 @@ class Alerting:
         self.file = load_alerts(env, path)
         if has_stderr and not self.file.receivers:
             self.file = self.file._replace(receivers=[Receiver("stderr")])
+        for receiver in self.file.receivers:
+            if receiver.command and not which(receiver.command[0], path=env.environ.get("PATH")):
+                raise BadInput(
+                    f"{path}: the receiver {receiver.name!r} has no program {receiver.command[0]!r}",
+                    "write command: [program, argument]",
+                )
         self._store = Store(expand_home(state) if state else _find_state_file(env, path, targets, pattern))
         self._courier = Courier(self.file, self._store, env.say)
 
@@ -61,7 +68,11 @@ class Alerting:
     def add(self, places: Sequence[Place], at: float) -> list[Event]:
         """Add a round; return what changed, and begin to deliver it. at: seconds since 1970. Raises
         JsctlError when states cannot be written."""
-        states, events = step(self.file, self._store.states, seconds_to_ns(at), collect_seen(places))
+        states, events = step(
+            *(self.file, self._store.states),
+            seconds_to_ns(round(at, 3)),  # as a recording has it, so that its replay gives the same
+            collect_seen(places),
+        )
         self._store.add(states, self._courier.list_messages(events))
         self._courier.start()
         return events

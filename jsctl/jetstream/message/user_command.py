@@ -32,10 +32,11 @@ async def run_command(
     stdin: bytes | None = None,
     variables: Mapping[str, str] | None = None,
     with_stderr: bool = False,
+    limit: int = MAX_DURATION,
 ) -> Output:
     """Run a command and return what it writes to stdout.
 
-    max_size: bytes of output; with more, or after MAX_DURATION, it is killed. stdin: what it reads; None for
+    max_size: bytes of output; with more, or after `limit` ns, it is killed. stdin: what it reads; None for
     nothing. variables: its environment, by default ours. with_stderr: include what it writes to stderr.
     """
     try:
@@ -52,15 +53,13 @@ async def run_command(
         return Output(b"", f"cannot run {words[0]}: {reason}", did_run=False)
     writing = asyncio.ensure_future(_write(process, stdin or b""))
     try:
-        async with asyncio.timeout(MAX_DURATION / SECOND):
+        async with asyncio.timeout(limit / SECOND):
             data = await _read(process, max_size)
             if data is None:
                 return Output(b"", f"{words[0]} wrote more than {max_size:,} bytes and was ended", False)
             await process.wait()
     except TimeoutError:
-        return Output(
-            b"", f"{words[0]} took longer than {format_exact_duration(MAX_DURATION)} and was ended", False
-        )
+        return Output(b"", f"{words[0]} took longer than {format_exact_duration(limit)} and was ended", False)
     finally:
         writing.cancel()
         await _end(process)

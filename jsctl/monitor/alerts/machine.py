@@ -55,7 +55,7 @@ class Standing(NamedTuple):
 class Event(NamedTuple):
     """A change of state. rule: whose state it is. key: of the standing. at, since: ns since 1970. was: the
     state before, empty for none. name: of the row. facts: what it is of, and the values that its condition
-    looked at. why: what is not known, or that the row is gone."""
+    looked at. why: what is not known, or that the row is gone. to: receivers that are told."""
 
     at: int
     rule: Rule
@@ -67,6 +67,7 @@ class Event(NamedTuple):
     facts: Mapping[str, Any]
     why: str = ""
     is_silenced: bool = False
+    to: Sequence[str] = ()
 
 
 IDENTITY = ("context", "domain", "kind", "stream", "consumer", "origin", "server", "tier")
@@ -106,7 +107,7 @@ def step(file: AlertFile, states: States, at: int, seen: Sequence[Seen]) -> tupl
         for place in seen:
             if rule.scope.has_place(place.context, place.domain):
                 events += _step_place(rule, after, at, place, seen)
-    return after, [_silence(file, event) for event in events]
+    return after, [_address(file, event) for event in events]
 
 
 def _step_place(
@@ -193,7 +194,8 @@ def _find_gap(rule: Rule, place: Seen, all_seen: Sequence[Seen]) -> str:
     return next((place.unknown[name] for name in sorted(needed) if name in place.unknown), "")
 
 
-def _silence(file: AlertFile, event: Event) -> Event:
+def _address(file: AlertFile, event: Event) -> Event:
+    """Return an event with who is told of it."""
     context, domain = event.facts["context"], event.facts["domain"]
     is_silenced = any(
         silence.covers(event.rule.name, event.at)
@@ -201,7 +203,13 @@ def _silence(file: AlertFile, event: Event) -> Event:
         and silence.scope.has_row(event.name, event.facts)
         for silence in file.silences
     )
-    return event._replace(is_silenced=is_silenced)
+    chosen = event.rule.to
+    to = [
+        receiver.name
+        for receiver in ([] if is_silenced else file.receivers)
+        if (chosen is None or receiver.name in chosen) and (receiver.includes_pending or _is_notable(event))
+    ]
+    return event._replace(is_silenced=is_silenced, to=to)
 
 
 def _build_key(rule: Rule, place: Seen, row: Sequence[str]) -> str:
@@ -243,13 +251,9 @@ def _build_event(
     )
 
 
-def list_notable(events: Sequence[Event]) -> list[Event]:
-    """Return the events that people are told of: those that fire or have no data, and the end of either."""
-    return [
-        event
-        for event in events
-        if event.state == "firing" or (event.state != "pending" and event.was != "pending")
-    ]
+def _is_notable(event: Event) -> bool:
+    """Return whether people are told of an event: it fires or has no data, or that ended."""
+    return event.state in ("firing", "no data") or (event.state == "resolved" and event.was != "pending")
 
 
 def list_firing(states: States) -> list[Standing]:

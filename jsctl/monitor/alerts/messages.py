@@ -1,18 +1,20 @@
 """What people and programs are told of alerts. No I/O."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from jsctl.base.units import format_exact_duration, format_rfc3339, truncate_to_seconds
 from jsctl.jetstream.api import Json
-from jsctl.monitor.alerts.machine import IDENTITY, Event, list_notable
+from jsctl.monitor.alerts.machine import IDENTITY, Event
 from jsctl.monitor.alerts.rules import Receiver
+from jsctl.monitor.alerts.store import Message
 
 
 def encode_event(event: Event) -> Json:
     """Return an event as JSON: `{"at", "alert", "state", "was", "since", "row", "context", "domain", "kind",
-    "stream", ..., "values", "why", "silenced", "severity", "about"}`."""
+    "stream", ..., "values", "why", "silenced", "severity", "about", "to"}`."""
     return {
         "at": format_rfc3339(event.at),
         "alert": event.rule.name,
@@ -26,6 +28,7 @@ def encode_event(event: Event) -> Json:
         "silenced": event.is_silenced,
         "severity": event.rule.severity or None,
         "about": event.rule.about or None,
+        "to": list(event.to),
     }
 
 
@@ -64,15 +67,16 @@ def _format_value(name: str, value: Any) -> str:
     )
 
 
-def build_messages(receiver: Receiver, events: Sequence[Event]) -> Iterator[list[Event]]:
-    """Yield what one receiver is told of a round: groups of events that share the values of `by`."""
+def build_messages(receiver: Receiver, events: Sequence[Event]) -> Iterator[Message]:
+    """Yield what one receiver is told of a round, a message for the events that share the values of `by`."""
     groups: dict[tuple[str, ...], list[Event]] = {}
-    for event in events if receiver.includes_pending else list_notable(events):
-        chosen = event.rule.to
-        if not event.is_silenced and (chosen is None or receiver.name in chosen):
+    for event in events:
+        if receiver.name in event.to:
             labels = build_labels(event)
             groups.setdefault(tuple(labels.get(key, "") for key in receiver.by), []).append(event)
-    yield from groups.values()
+    for group in groups.values():
+        id = _digest(json.dumps([receiver.name, *((event.key, event.at, event.state) for event in group)]))
+        yield Message(receiver.name, id, build_payload(receiver, group, id))
 
 
 def build_labels(event: Event) -> dict[str, str]:
@@ -82,14 +86,14 @@ def build_labels(event: Event) -> dict[str, str]:
     return {"alert": event.rule.name, **names, **severity}
 
 
-def build_payload(receiver: Receiver, events: Sequence[Event]) -> Json:
-    """Return the JSON of a message in the form that the receiver takes."""
+def build_payload(receiver: Receiver, events: Sequence[Event], id: str = "") -> Json:
+    """Return the JSON of a message in the form that the receiver takes. id: of the message."""
     texts = [format_event(event) for event in events]
     if receiver.form == "slack":  # https://api.slack.com/messaging/webhooks
         return {"text": escape("\n".join(texts), quote=False)}  # <!channel> would call all
     if receiver.form == "alertmanager":
         return _build_alertmanager_payload(receiver, events)
-    return {"text": "\n".join(texts), "events": [encode_event(event) for event in events]}
+    return {"id": id, "text": "\n".join(texts), "events": [encode_event(event) for event in events]}
 
 
 def _build_alertmanager_payload(receiver: Receiver, events: Sequence[Event]) -> Json:
@@ -110,7 +114,7 @@ def _build_alertmanager_payload(receiver: Receiver, events: Sequence[Event]) -> 
                 "startsAt": format_rfc3339(event.since),
                 "endsAt": format_rfc3339(event.at) if ended else "0001-01-01T00:00:00Z",
                 "generatorURL": "",
-                "fingerprint": _build_fingerprint(event.key),
+                "fingerprint": _digest(event.key),
             }
         )
     common = dict(set.intersection(*(set(alert["labels"].items()) for alert in alerts)))
@@ -131,7 +135,7 @@ def _build_alertmanager_payload(receiver: Receiver, events: Sequence[Event]) -> 
     }
 
 
-def _build_fingerprint(key: str) -> str:
+def _digest(text: str) -> str:
     import hashlib
 
-    return hashlib.sha256(key.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -174,6 +174,8 @@ def _parse_receiver(node: Node) -> Receiver:
     ways = [key for key in ("command", "webhook", "stderr") if key in keys]
     if len(ways) != 1:
         raise node.error("a receiver needs one of command, webhook and stderr", "add command: [notify-send]")
+    if "stderr" in keys and not _read_bool(node, "stderr"):
+        raise keys["stderr"].error("stderr must be true", "or leave out the receiver")
     command = (
         [item.as_text("command") for item in _list(keys["command"], "command")] if "command" in keys else []
     )

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsctl.base import posix
 from jsctl.base.files import naming_write_errors, read_text, write_atomically
@@ -17,16 +17,23 @@ _MAX_MESSAGES = 1000  #: that wait for a receiver; the oldest ones are dropped
 _LIMIT = 64 << 20  #: bytes of the file
 
 
+class Message(NamedTuple):
+    """What a receiver is told. receiver: its name. id: the same when it is told again."""
+
+    receiver: str
+    id: str
+    payload: Json
+
+
 class Store:
-    """A file of states, locked until `close`. waiting: messages that are to be delivered: the name of the
-    receiver, and what it is told.
+    """A file of states, locked until `close`. waiting: messages that are to be delivered.
 
     Raises BadInput for a file that another process uses, or that is not one of states."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.states: States = {}
-        self.waiting: list[tuple[str, Json]] = []
+        self.waiting: list[Message] = []
         with naming_write_errors(path):
             posix.make_private_folder(path.parent)
             self._lock = posix.open_private(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT)
@@ -45,7 +52,9 @@ class Store:
         try:
             document = parse_json(read_text(self.path, "", _LIMIT, regular=True))
             self.states = parse_states(document["states"])
-            self.waiting = [(str(name), dict(payload)) for name, payload in document["waiting"]]
+            self.waiting = [
+                Message(str(name), str(id), dict(payload)) for name, id, payload in document["waiting"]
+            ]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             self.close()
             if isinstance(error, BadInput):
@@ -54,13 +63,19 @@ class Store:
                 f"{self.path} does not hold states of alerts", "remove it, or use another"
             ) from None
 
-    def add(self, states: States, messages: Sequence[tuple[str, Json]]) -> None:
+    def add(self, states: States, messages: Sequence[Message]) -> None:
         """Replace the states, and add messages."""
         self.states = states
         self.waiting = [*self.waiting, *messages][-_MAX_MESSAGES:]
-        self.save()
+        self._save()
 
-    def save(self) -> None:
+    def remove(self, message: Message) -> None:
+        """Remove a message that was delivered. Raises JsctlError when that cannot be written."""
+        if message in self.waiting:  # it may have been dropped
+            self.waiting.remove(message)
+            self._save()
+
+    def _save(self) -> None:
         """Write what has changed. Raises JsctlError when it cannot be written."""
         document: Mapping[str, Any] = {"states": encode_states(self.states), "waiting": self.waiting}
         if (text := json.dumps(document)) != self._saved:

@@ -1,10 +1,10 @@
 """Alerts tried on a recording, as people and programs see them. Pure."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from jsctl.base.units import format_rfc3339, format_time, pluralize, to_datetime
+from jsctl.errors import ExitStatus
 from jsctl.monitor.alerts.machine import Event, list_firing
 from jsctl.monitor.alerts.messages import encode_event, format_event, format_values
 from jsctl.monitor.alerts.trying import Trial
@@ -23,8 +23,11 @@ _COLUMNS = (
 
 def show_trial(trial: Trial, file: str, recording: str) -> Result:
     """Return what would have happened. file, recording: their names."""
-    counts: Counter[str] = Counter(event.state for event in trial.events)
-    words = [f"{counts[state]:,} {state}" for state in _STYLES if counts[state]]
+    words = [
+        _count_silenced(f"{len(own):,} {state}", own)
+        for state in _STYLES
+        if (own := [event for event in trial.events if event.state == state])
+    ]
     first, last = map(format_time, trial.times)
     span = f"{pluralize(trial.rounds, 'round')} from {first} to {last}"
     parts: list[Part] = [Text(f"{span}: {', '.join(words) or 'nothing would have pended or fired'}", "bold")]
@@ -50,6 +53,12 @@ def show_trial(trial: Trial, file: str, recording: str) -> Result:
     return Result(parts, data)
 
 
+def _count_silenced(words: Any, events: Sequence[Event]) -> str:
+    """Return a count of events, with how many of them are silenced."""
+    silenced = sum(event.is_silenced for event in events)
+    return f"{words} ({silenced:,} silenced)" if silenced else f"{words}"
+
+
 def _build_table(
     title: str, events: Sequence[Event], first: Sequence[Column] = (), values: Sequence[Any] = ()
 ) -> Table:
@@ -62,31 +71,39 @@ def _build_table(
             ),
             event.rule.name,
             event.name,
-            ", ".join([*([event.why] if event.why else []), *format_values(event.facts)]),
+            ", ".join(_list_details(event)),
         ]
         for number, event in enumerate(events)
     ]
     return Table(title, [*first, *_COLUMNS], rows)
 
 
+def _list_details(event: Event) -> list[str]:
+    details = [*([event.why] if event.why else []), *format_values(event.facts)]
+    details += [event.rule.severity] if event.rule.severity else []
+    return [*details, f"to {' and '.join(event.to)}"] if event.to else details
+
+
 def compare_trials(old: Trial, new: Trial) -> list[tuple[str, Event]]:
     """Return what a change of rules would have changed, in the order of time: `-` with events that only the
-    old ones have, `+` with those of the new ones."""
+    old ones have, `+` with those of the new ones; also those of which others are told, or something else."""
     before, after = ({_identify(event): event for event in trial.events} for trial in (old, new))
     changed = [("-", event) for key, event in before.items() if key not in after]
     changed += [("+", event) for key, event in after.items() if key not in before]
-    return sorted(changed, key=lambda change: (change[1].at, change[0]))
+    return sorted(changed, key=lambda change: (change[1].at, change[0] == "+"))
 
 
 def _identify(event: Event) -> tuple[object, ...]:
-    return event.at, event.key, event.state, event.was, event.is_silenced
+    told = event.rule.severity, event.rule.about, *event.to
+    return event.at, event.key, event.state, event.was, event.is_silenced, *told
 
 
 def show_difference(old: Trial, new: Trial, files: tuple[str, str], recording: str) -> Result:
     """Return what a change of rules would have changed."""
     changes = compare_trials(old, new)
-    fired = [sum(event.state == "firing" for event in trial.events) for trial in (old, new)]
-    counts = f"{fired[0]:,} would have fired by {files[0]}, {fired[1]:,} by {files[1]}"
+    fired = [[event for event in trial.events if event.state == "firing"] for trial in (old, new)]
+    numbers = [_count_silenced(len(own), own) for own in fired]
+    counts = f"{numbers[0]} would have fired by {files[0]}, {numbers[1]} by {files[1]}"
     if not changes:
         parts: list[Part] = [Text(f"nothing would have changed: {counts}", "good")]
     else:
@@ -98,12 +115,12 @@ def show_difference(old: Trial, new: Trial, files: tuple[str, str], recording: s
         "new": files[1],
         "recording": recording,
         "rounds": old.rounds,
-        "fired": {"old": fired[0], "new": fired[1]},
+        "fired": {"old": len(fired[0]), "new": len(fired[1])},
         "changes": [
             {"change": "removed" if mark == "-" else "added", **encode_event(e)} for mark, e in changes
         ],
     }
-    return Result(parts, data)
+    return Result(parts, data, status=ExitStatus.DIFFERENT if changes else ExitStatus.OK)
 
 
 def show_events(batches: Any, result: Callable[[], Any]) -> Events[Event]:

@@ -99,7 +99,7 @@ def test_a_recording_gives_the_alerts_of_the_live_report(
     js.publish(url, "orders.new", count=200)
     said = tmp_path / "said"
     (tmp_path / "a.yaml").write_text(
-        "alerts: [{name: late, when: 'lag > 100 for 500ms'}, {name: never, when: 'lag > 1000'}]\n"
+        "alerts: [{name: late, when: 'lag > 100 for 400ms'}, {name: never, when: 'lag > 1000'}]\n"
         f"receivers: [{{command: [sh, -c, 'cat >> {said}'], pending: true}}]\n"
     )
     record = f"report --watch 200ms --alert {tmp_path}/a.yaml --record {tmp_path}/rounds"

@@ -13,8 +13,8 @@ from jsctl.base.units import SECOND
 from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import _NULL_ROW, Row, parse_condition
 from jsctl.monitor.alerts.machine import Event, Seen, States, encode_states, parse_states, step
-from jsctl.monitor.alerts.messages import build_payload
-from jsctl.monitor.alerts.rules import AlertFile, parse_alerts
+from jsctl.monitor.alerts.messages import build_messages, build_payload
+from jsctl.monitor.alerts.rules import AlertFile, Receiver, parse_alerts
 from jsctl.monitor.report.figures.lists import FIGURES
 
 NAMES = ("A", "B")
@@ -152,6 +152,25 @@ def test_without_data_nothing_fires_and_nothing_is_resolved(
             assert not new
 
 
+@given(files, rounds)
+def test_each_message_has_an_id_of_its_own_which_a_restart_keeps(
+    file: AlertFile, seen: Sequence[tuple[int, Any]]
+) -> None:
+    """Nobody is told of what only pends, unless that is wanted, but of all that fires and has no data."""
+    receivers = [Receiver("one"), Receiver("two", includes_pending=True, by=("stream",))]
+    file, told = file._replace(receivers=receivers), []
+    for restart in (False, True):
+        _, events = run(file, seen, restart=restart)
+        rounds = [list(group) for _, group in itertools.groupby(events, lambda event: event.at)]
+        assert all("two" in event.to for event in events)
+        pending = [event for event in events if "pending" in (event.state, event.was)]
+        assert [event for event in pending if "one" in event.to] == [
+            event for event in pending if event.state in ("firing", "no data")
+        ]
+        told.append([m for one in receivers for group in rounds for m in build_messages(one, group)])
+    assert told[0] == told[1] and len({message.id for message in told[0]}) == len(told[0])
+
+
 def test_what_has_no_data_does_not_pend_again_with_a_longer_time() -> None:
     short, long = (parse_alerts(json.dumps({"alerts": [LATE | {"for": hold}]}), "f") for hold in ("1s", "9s"))
     states, events = run(short, [(1, "silent"), (1, "silent")])
@@ -260,6 +279,7 @@ def test_a_condition_that_is_read_can_be_evaluated() -> None:
             "alerts: [{name: a, when: lag > 1}]\nreceivers:\n- stderr: true\n- stderr: true",
             "f:4: the receiver 'stderr' is declared twice",
         ),
+        ("alerts: [{name: a, when: lag > 1}]\nreceivers:\n- stderr: false", "f:3: stderr must be true"),
         (
             "alerts: [{name: a, when: lag > 1}]\nsilences:\n- from: 2026-12-02\n  until: 2026-12-01",
             "f:4: the silence ends before it begins",
