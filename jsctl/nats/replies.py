@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError, NoResponders, RequestTimeout
@@ -19,10 +19,11 @@ async def iterate_replies(
     *,
     expect: int = 0,
     timeout: int | None = None,
-    stall: int = SECOND // 4,
+    stall: int | Callable[[], int] = SECOND // 4,
     max_bytes: int = REPLIES_SIZE,
 ) -> AsyncGenerator[Message, None]:
-    """Yield all replies: until `expect` of them, `stall` ns of silence after one, or `timeout` ns.
+    """Yield all replies: until `expect` of them, `stall` ns of silence after one, which may depend on
+    those before, or `timeout` ns.
 
     Raises NoResponders when nobody listens, Denied when the login may not send the request, JsctlError when
     the replies have more than `max_bytes` bytes.
@@ -35,7 +36,8 @@ async def iterate_replies(
         deadline = time.monotonic() + (timeout or connection.settings.timeout) / SECOND
         while not expect or count < expect:
             seconds_left = deadline - time.monotonic()
-            limit = min(seconds_left, stall / SECOND) if count else seconds_left
+            silence = stall() if callable(stall) else stall
+            limit = min(seconds_left, silence / SECOND) if count else seconds_left
             message = await subscription.next(int(limit * SECOND))
             if message is None:
                 break

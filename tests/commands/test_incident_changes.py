@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from jsctl.base.units import SECOND, format_rfc3339
 from jsctl.monitor.alerts.conditions import Row
 from jsctl.monitor.incident.advised import merge_advised, parse_advised
-from jsctl.monitor.incident.answer_times import AnswerTimes
 from jsctl.monitor.incident.changes import Change as Incident
 from jsctl.monitor.incident.changes import PlaceView
-from jsctl.monitor.incident.clients import ClientFinder
 from jsctl.monitor.incident.pace import PaceFinder
+from jsctl.monitor.incident.servers import ServerFinder
 from jsctl.monitor.incident.story import Story
 from tests.support import js
 from tests.support.rounds import Change, with_lag, write_rounds
@@ -45,7 +44,7 @@ def test_a_burst_comes_before_the_lag_that_it_leaves(cli: Cli, url: str, tmp_pat
 
 
 def view(last_seq: int, created: str = "t") -> PlaceView:
-    values = {"offline": None, "last_seq": last_seq, "created": created}
+    values = {"offline": None, "last_seq": last_seq, "bytes": 0, "created": created}
     return PlaceView("c", "", "", {("stream", "S"): Row(("stream", "S"), "c: stream S", values)}, {}, {})
 
 
@@ -69,16 +68,16 @@ def test_what_is_published_as_before_is_no_burst(rate: int, seconds: list[int], 
     st.integers(min_value=0, max_value=9),
 )
 def test_a_stream_is_quiet_from_its_first_round_without_messages(counts: list[int], quiet: int) -> None:
-    """After ten rounds with some and five without; it is said once, and when some are stored again."""
+    """After six rounds with some and four without; it is said once, and when some are stored again."""
     finder, sequence, found = PaceFinder(), 0, list[tuple[str, int]]()
-    counts = [0, *counts, *[1] * 10, *[0] * quiet, 1]
+    counts = [0, *counts, *[1] * 6, *[0] * quiet, 1]
     for number, count in enumerate(counts):
         sequence += count
         found += [(one.kind, one.at // SECOND) for one in finder.find(view(sequence), number * SECOND)]
     expected = []
     for number in range(len(counts)):
-        run = counts[number : number + 5]
-        if number > 10 and run == [0] * 5 and all(counts[number - 10 : number]):
+        run = counts[number : number + 4]
+        if number > 6 and run == [0] * 4 and all(counts[number - 6 : number]):
             expected.append(("quiet", number))
             end = next(later for later in range(number, len(counts)) if counts[later])
             expected.append(("quiet ended", end))
@@ -94,7 +93,7 @@ def test_a_server_that_answers_slowly_is_told_from_its_first_slow_round(
     before: list[int], slow: list[int], after: int
 ) -> None:
     """After three of them, and once it is as before; milliseconds."""
-    finder, found = AnswerTimes(), list[tuple[str, int]]()
+    finder, found = ServerFinder(), list[tuple[str, int]]()
     rows: dict[tuple[str, ...], Row] = {("server", "n1"): Row(("server", "n1"), "c: server n1", {})}
     for number, rtt in enumerate([*before, *slow, after]):
         seen = PlaceView("c", "", "", rows, {}, {}, statistics={"n1": {"rtt": rtt * 1_000_000}})
@@ -342,7 +341,7 @@ def connected(total: int) -> PlaceView:
     ],
 )
 def test_clients_that_connect_again_and_again(new: list[int], expected: list[str]) -> None:
-    finder, total = ClientFinder(), 0
+    finder, total = ServerFinder(), 0
     found: list[str] = []
     for number, count in enumerate(new):
         total += count
@@ -357,7 +356,7 @@ def test_clients_that_connect_again_and_again(new: list[int], expected: list[str
 )
 def test_as_many_new_connections_as_before_are_no_change(usual: int, more: list[int], burst: int) -> None:
     """And five times as many are one, once."""
-    finder, total, found = ClientFinder(), 0, list[object]()
+    finder, total, found = ServerFinder(), 0, list[object]()
     counts = [usual + usual * each // 100 for each in more]
     for number, count in enumerate(counts):
         total += count

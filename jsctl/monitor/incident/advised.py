@@ -4,12 +4,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from jsctl.base.units import SECOND, parse_time_ns
+from jsctl.base.units import SECOND, parse_time_ns, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.monitor.alerts.conditions import name_place
 from jsctl.monitor.events import KINDS
-from jsctl.monitor.incident.changes import API_ERRORS, INTERNAL, LOST, Change, Level, show_time
-from jsctl.monitor.report.advisories import API_ERROR, API_REQUEST
+from jsctl.monitor.incident.changes import API_ERRORS, INTERNAL, LOST, Change, show_time
+from jsctl.monitor.incident.consumers import Level
+from jsctl.monitor.report.advisories import (
+    API_ERROR,
+    API_REQUEST,
+    CONNECTED,
+    DISCONNECTED,
+    LOGIN_REFUSED,
+    is_ordinary_end,
+    name_client,
+)
 
 _REQUEST = re.compile(
     r"API\.(STREAM|CONSUMER)\.((?:DURABLE\.|LEADER\.|MSG\.|PEER\.)?[A-Z]+)\.([^.]+)(?:\.([^.]+))?"
@@ -19,7 +28,9 @@ _LEVELS: Mapping[str, Level] = {
         ("max_deliver", "stream_quorum_lost", "consumer_quorum_lost", "server_out_of_space"), "bad"
     ),
     **dict.fromkeys(("server_removed", "api_limit_reached", "server_shutdown"), "bad"),
-    **dict.fromkeys(("terminated", "stream_batch_abandoned", "server_lame_duck", API_ERROR), "warning"),
+    **dict.fromkeys(
+        ("terminated", "stream_batch_abandoned", "server_lame_duck", API_ERROR, LOGIN_REFUSED), "warning"
+    ),
 }
 """Of advisories that no round explains; others are notes."""
 
@@ -33,6 +44,19 @@ _SAYS = {
 _NOISE = 0.05  #: seconds
 
 _REQUESTED = "request"
+_REQUESTS = {
+    "CREATE": "a request to create or change it",
+    "DURABLE.CREATE": "a request to create or change it",
+    "UPDATE": "a request to change it",
+    "DELETE": "a request to remove it",
+    "MSG.DELETE": "a message was removed",
+    "LEADER.STEPDOWN": "its leader was asked to step down",
+    "PEER.REMOVE": "a replica was removed",
+    "PURGE": "was purged",
+    "RESET": "was reset",
+}
+"""What requests asked for that no change between rounds shows; others are said by their subject."""
+_CLIENTS = {CONNECTED: "connected", DISCONNECTED: "connection ended", LOGIN_REFUSED: "login refused"}
 _ACTIONS = {"create": "was created", "delete": "was removed", "modify": "was changed"}
 
 _INTERNAL = re.compile(r"JS_(MIRROR|SRC)_")
@@ -61,7 +85,7 @@ class Advised(NamedTuple):
     """An advisory of a place. at: ns since 1970 by the clock of `server`, which is a place if the server is
     not named. ahead: ns that this clock is ahead, as far as the delivery tells. after, until: of the rounds
     around it. name: of what it is about, as changes have it. shown_by: kinds of changes that show it, too.
-    times: how many requests failed, for API errors."""
+    times: how often it was published, for what no change between rounds shows."""
 
     at: int
     ahead: int
@@ -89,11 +113,20 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
     says, shown_by, by = _SAYS.get(kind, title), frozenset[str](), str(facts.get("by") or "")
     if request := _REQUEST.search(str(facts.get("subject") or "")):
         stream, consumer = request[3], request[4] if request[1] == "CONSUMER" and request[4] else ""
+    level = _LEVELS.get(kind, "note")
     if kind == API_ERROR:
         title, says = API_ERRORS, f"{facts.get('error')}, on {facts.get('subject')}"
     elif kind == API_REQUEST:
-        title = _REQUESTED
-        says, shown_by = str(facts.get("subject")), _SHOWN_BY.get(request[2] if request else "", frozenset())
+        verb, title = request[2] if request else "", _REQUESTED
+        says, shown_by = _REQUESTS.get(verb, str(facts.get("subject"))), _SHOWN_BY.get(verb, frozenset())
+        if removed := facts.get("purged"):
+            title, says, level = "purged", f"was purged: {pluralize(removed, 'message')} removed", "bad"
+    elif kind in (CONNECTED, DISCONNECTED, LOGIN_REFUSED):
+        title, says = _CLIENTS[kind], f"{_CLIENTS[kind]}: {facts.get('reason')}"
+        if kind == DISCONNECTED and not is_ordinary_end(facts):
+            level = "warning"
+        elif kind == DISCONNECTED:
+            title, says = "client gone", f"{says}; it did not connect again"
     elif kind.endswith("_action"):
         action = str(facts.get("action"))
         says, shown_by = _ACTIONS.get(action, f"{title}: {action}"), _SHOWN_BY.get(action, frozenset())
@@ -110,10 +143,12 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
             f"elected {facts.get('leader')}",
             _SHOWN_BY["LEADER.STEPDOWN"],
         )
-    server, times = str(facts.get("server") or facts.get("leader") or ""), count if kind == API_ERROR else 0
+    server, times = str(facts.get("server") or facts.get("leader") or ""), 0 if shown_by else count
     if kind == "domain_leader_elected":  # which names its leader by a hash
         server, says = "", "the meta group elected a leader"
     target = f"stream {stream}" if stream else f"server {server}" if server else ""
+    if client := name_client(facts.get("user"), facts.get("client"), facts.get("host")):
+        target = f"client {client}"
     at, received = parse_time_ns(str(entry["at"])), parse_time_ns(str(entry["received"]))
     return Advised(
         at,
@@ -126,7 +161,7 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
         f"{place}: {f'consumer {stream} > {consumer}' if consumer else target}" if target else place,
         title,
         says + (f" ({count:,} times)" if count > max(1, times) else "") + (f", by {by}" if by else ""),
-        _LEVELS.get(kind, "note"),
+        level,
         shown_by,
         by,
         times,
@@ -150,6 +185,7 @@ def merge_advised(
     for it; other advisories are changes of their own. skews: seconds that clocks are ahead, by server, which
     are taken off: what several servers published is in order then."""
     used: set[int] = set()
+    explained: set[tuple[str, int]] = set()
     by_name: dict[str, list[int]] = {}
     for number, one in enumerate(advised):
         by_name.setdefault(one.name, []).append(number)
@@ -165,6 +201,8 @@ def merge_advised(
             and change.after < change.at
         ]
         used.update(told)
+        told.sort(key=lambda number: _rate(change, advised[number], (change.kind, number) in explained))
+        explained.update((change.kind, number) for number in told[:1])
         merged.append(_explain(change, [advised[number] for number in told], skews) if told else change)
     published = {_identify(advised[number]) for number in used}
     rest = [one for number, one in enumerate(advised) if number not in used]
@@ -179,11 +217,15 @@ def merge_advised(
     return sorted(_join_removals(merged), key=_order)
 
 
-def _order(change: Change) -> tuple[int, bool, bool, bool]:
+_PARTS = ("server", "account", "stream", "consumer")
+
+
+def _order(change: Change) -> tuple[int, bool, int, bool]:
     """Return what changes are sorted by; at one instant, what was asked for comes before what servers did for
     it, streams before their consumers, and clients that connect again last."""
     is_asked_for = change.kind in ("configuration", *_GONE)
-    return change.at, change.kind == "connections", ": consumer " in change.name, not is_asked_for
+    part = next((part for part, kind in enumerate(_PARTS) if f": {kind} " in change.name), 0)
+    return change.at, change.kind == "connections", part, not is_asked_for
 
 
 def _join_removals(changes: Sequence[Change]) -> Iterator[Change]:
@@ -220,8 +262,15 @@ def _join_requests(advised: Sequence[Advised]) -> Iterator[Advised]:
     yield from (request for number, request in enumerate(requests) if number not in joined)
 
 
+def _rate(change: Change, one: Advised, is_taken: bool) -> tuple[bool, bool, int]:
+    """Return what advisories that may tell of a change are sorted by: what happens twice is published twice,
+    and mostly between the rounds that show it. is_taken: whether it told of an earlier change of the kind."""
+    return is_taken, one.after < change.after or one.until > change.at, one.at
+
+
 def _explain(change: Change, told: Sequence[Advised], skews: Mapping[str, float]) -> Change:
-    first = min(told, key=lambda one: _correct(one, skews))
+    """Return a change with the time of the first advisory, and who asked for it."""
+    first = told[0]
     at, by = _correct(first, skews), next((one.by for one in told if one.by), "")
     says = change.says.replace(LOST, "was purged") if change.kind == "purged" else change.says
     return change._replace(

@@ -6,7 +6,7 @@ round before and not later than its own, by the clock of the machine that record
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from jsctl.base.units import format_exact_duration, format_time, parse_time_ns, pluralize
 from jsctl.jetstream.api import Json
@@ -14,12 +14,12 @@ from jsctl.jetstream.config.kind import is_server_metadata
 from jsctl.jetstream.config.schema import without_metadata
 from jsctl.jetstream.consumer.requests import is_reader
 from jsctl.monitor.alerts.conditions import Row, list_rows, name_place
+from jsctl.monitor.incident.consumers import Level, Words, compare_consumers
 from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.overview import USUAL_SETTINGS
 from jsctl.monitor.report.places import Answers, Place
 from jsctl.monitor.trouble import Trouble
 
-Level = Literal["bad", "warning", "note", "good"]
 API_ERRORS, FAILED = "API errors", "more requests failed"
 QUIET = "quiet"
 """The kind of a stream into which nothing is published any more, as when all has been."""
@@ -29,8 +29,6 @@ SLOW = "slow answers"
 """The kind of a server that answers late, as busy ones do."""
 LOST = "shrank"
 """What a stream did of which many messages are gone: by a purge, a lower limit, or their age."""
-_Words = tuple[str, str, Level, str]
-"""Kind, name, level and words of a change."""
 
 
 class Change(NamedTuple):
@@ -113,7 +111,7 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
         for info in overview.consumers or ():
             key = ("consumer", str(info["stream_name"]), str(info["name"]))
             floor = (info.get("ack_floor") or {}).get("stream_seq")
-            known = {"created": info.get("created"), "floor": floor}
+            known = {"created": info.get("created"), "floor": floor, "waiting": info.get("num_waiting")}
             if not (info.get("cluster") or {}).get("replicas"):
                 known["delivered"] = info.get("delivered") or {}
             configs[key] = {**known, **(info.get("config") or {})}
@@ -201,7 +199,7 @@ def _name_problem(view: PlaceView, problem: TroubleLine) -> str:
 
 def _compare_rows(
     old: PlaceView, new: PlaceView, away: MutableMapping[tuple[str, ...], Row]
-) -> Iterator[_Words]:
+) -> Iterator[Words]:
     for key, row in new.rows.items():
         before = old.rows.get(key)
         if before is None and (known := away.pop(key, None)) is not None:
@@ -217,7 +215,7 @@ def _compare_rows(
         implied = ["config_load_time"] if any(words[0] == "restarted" for words in changed) else []
         yield from _compare_configs(row.name, old.configs.get(key), new.configs.get(key), implied)
         if before.values["leader"] == row.values["leader"]:  # another one may know less for a moment
-            yield from _compare_floors(row.name, old.configs.get(key), new.configs.get(key))
+            yield from compare_consumers(row.name, old.configs.get(key), new.configs.get(key))
     silent = {row.values["stream"] for row in new.rows.values() if row.values["offline"]}
     for key, row in old.rows.items():
         is_unknown = new.is_partial and key[0] == "consumer"
@@ -243,7 +241,7 @@ _CONFIGURED: Mapping[str, Sequence[str]] = {
 }
 
 
-def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[_Words]:
+def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Words]:
     kind, name = row.key[0], row.name
     if old["created"] and new["created"] and old["created"] != new["created"]:
         yield "recreated", name, "bad", f"was removed and created again at {show_time(new['created'])}"
@@ -320,13 +318,14 @@ def _name_followers(names: Sequence[str]) -> str:
 
 _SPANS = frozenset({"ack_wait", "inactive_threshold", "max_expires", "idle_heartbeat", "backoff"})
 _SPANS |= {"max_age", "duplicate_window", "subject_delete_marker_ttl"}
-_NOT_SAID = frozenset({"settings", "facts", "created", "floor", "delivered", "consumers", "num_replicas"})
+_NOT_SAID = frozenset({"settings", "facts", "created", "floor", "delivered", "waiting", "consumers"})
+_NOT_SAID |= {"num_replicas"}
 """Keys of which rows say what they are."""
 
 
 def _compare_configs(
     name: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, implied: Sequence[str]
-) -> Iterator[_Words]:
+) -> Iterator[Words]:
     if old is None or new is None:
         return
     if old.get("created") != new.get("created"):
@@ -340,25 +339,6 @@ def _compare_configs(
     words = [_say_setting(key, one.get(key), other.get(key)) for key in changed]
     if words:
         yield "configuration", name, "note", "; ".join(words)
-
-
-def _compare_floors(
-    name: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
-) -> Iterator[_Words]:
-    """Yield that a consumer was reset, of which servers publish nothing. One that has caught up since has
-    delivered messages, and by its count no more than before; of one with replicas that is not known, as its
-    count is what they agree on, which may come after the time (server/consumer.go)."""
-    before, now = (None if one is None else one.get("floor") for one in (old, new))
-    is_same = old is not None and new is not None and old.get("created") == new.get("created")
-    if is_same and before is not None and now is not None and now < before:
-        yield "went back", name, "bad", f"went back: acknowledged up to {before:,} before, {now:,} now"
-    elif old is not None and new is not None and is_same:
-        first, last = (one.get("delivered") or {} for one in (old, new))
-        before, now = (int(one.get("consumer_seq") or 0) for one in (first, last))
-        times = [one.get("last_active") for one in (first, last)]
-        has_delivered = all(times) and parse_time_ns(str(times[0])) < parse_time_ns(str(times[1]))
-        if now < before or (now == before and has_delivered):
-            yield "went back", name, "bad", f"went back: {before:,} deliveries before, {now:,} since then"
 
 
 def _list_settings(config: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -384,6 +364,10 @@ def show_time(value: Any) -> str:
     return format_time(parse_time_ns(str(value))) if value else "an unknown time"
 
 
+_DIGEST = len("sha256:") + 8
+"""Characters that tell two digests of configurations apart."""
+
+
 def _show(key: str, value: Any) -> str:
     if key == "pause_until" and value:
         return show_time(value)
@@ -393,4 +377,6 @@ def _show(key: str, value: Any) -> str:
         return format_exact_duration(value)
     if key.startswith("max_") and value in (None, -1):
         return "unlimited"
+    if key == "config_digest" and value:
+        return str(value)[:_DIGEST]
     return "none" if value in (None, "", [], {}) else str(value)

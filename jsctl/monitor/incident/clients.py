@@ -1,80 +1,89 @@
-"""Servers that suddenly get many new connections, as of clients that come and go. No I/O."""
+"""Clients that do not come back, and clients that come and go. No I/O."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from jsctl.base.units import SECOND, format_exact_duration
-from jsctl.monitor.alerts.conditions import name_place
-from jsctl.monitor.incident.changes import Change, PlaceView
+from jsctl.monitor.incident.advised import Advised, parse_advised
+from jsctl.monitor.incident.rises import MAX_BEFORE, Count, Rises
+from jsctl.monitor.report.advisories import CONNECTED, DISCONNECTED
+from jsctl.monitor.report.round_json import PlaceRound
 
-_ROUNDS = 3
-"""Rounds whose new connections are counted together, as clients may connect less than once a round."""
+_ROUNDS, _MIN_TIMES = 4, 3
+"""Rounds in which short connections are counted together, and how many of them fewer are ordinary."""
 
-_MIN_NEW = 8
-"""New connections in these, fewer are ordinary."""
+_WAIT = 2
+"""Rounds after a long connection in which a client connects again, as one that is restarted does."""
 
-_TIMES = 5
-"""How many times as many as the most of the rounds before."""
-
-_MIN_BEFORE, _MAX_BEFORE = 3, 30
-"""Rounds before that have to be known, and that are looked at."""
+_Key = tuple[str, ...]
 
 
-class _Round(NamedTuple):
-    """at, after: ns since 1970, of a round and the one before. new: connections made between them."""
+class _Gone(NamedTuple):
+    """A client whose long connection has ended. number: of the round that told it."""
 
-    at: int
-    after: int
-    new: int
-
-
-class _Before(NamedTuple):
-    """A server in its last round. rounds: the last ones. is_reported: whether they had many new
-    connections."""
-
-    at: int
-    started: object
-    statistics: Mapping[str, Any]
-    rounds: deque[_Round]
-    is_reported: bool = False
+    advised: Advised
+    number: int
 
 
 class ClientFinder:
-    """Notes how many connections servers get between rounds."""
+    """Notes the connections of clients that ended by themselves. Those of one user and name are one client,
+    on whatever host, as a service runs several times and is moved."""
 
     def __init__(self) -> None:
-        self._before: dict[tuple[str, ...], _Before] = {}
+        self._rises = Rises(_ROUNDS, _MIN_TIMES)
+        self._rounds: dict[_Key, deque[Count]] = {}
+        self._numbers: dict[_Key, int] = {}
+        self._last: dict[_Key, int] = {}  #: the round of the last end, by client
+        self._ends: dict[_Key, dict[int, Advised]] = {}  #: the first end of each round, by client
+        self._gone: dict[_Key, _Gone] = {}
 
-    def find(self, view: PlaceView, at: int) -> Iterator[Change]:
-        """Yield the changes that a round shows of a place that answers. at: ns since 1970."""
-        for name, statistics in view.statistics.items():
-            key, started = (view.context, view.domain, name), statistics.get("start")
-            before = self._before.get(key)
-            if before is None or before.started != started or at <= before.at:
-                self._before[key] = _Before(at, started, statistics, deque(maxlen=_MAX_BEFORE))
+    def find(self, place: PlaceRound, after: int, at: int) -> Iterator[Advised]:
+        """Yield what is told of the advisories of a round, in which those of clients that come and go are
+        one, and of rounds before about which it decides. after, at: of the rounds around it, ns since
+        1970."""
+        here = (place.context, place.domain)
+        number = self._numbers[here] = self._numbers.get(here, 0) + 1
+        short: dict[_Key, int] = {}
+        connected: set[_Key] = set()
+        for entry in place.advisories or ():
+            advised = parse_advised(entry, place.context, place.domain, after, at)
+            key = (*here, *(str(entry["facts"].get(word)) for word in ("account", "user", "client")))
+            if entry["kind"] == CONNECTED:
+                connected.add(key)
+            elif entry["kind"] != DISCONNECTED or advised.level != "note":
+                yield advised
+            elif not entry["facts"].get("is_long"):
+                short[key] = short.get(key, 0) + int(entry["count"])
+                self._ends.setdefault(key, {}).setdefault(at, advised)
+            elif key not in self._last:
+                self._gone[key] = _Gone(advised, number)
+                self._last[key] = number
+        yield from self._find_rises(here, short, Count(at, after, 0), number)
+        yield from self._find_gone(here, connected, number)
+
+    def find_rest(self) -> Iterator[Advised]:
+        """Yield the clients that have not come back up to the end."""
+        yield from (gone.advised for gone in self._gone.values())
+
+    def _find_rises(self, here: _Key, short: dict[_Key, int], count: Count, number: int) -> Iterator[Advised]:
+        before = self._rounds.setdefault(here, deque(maxlen=MAX_BEFORE))
+        self._last |= dict.fromkeys(short, number)
+        for key, last in [*self._last.items()]:
+            if key[: len(here)] != here:
                 continue
-            of = (view.context, view.domain, f"{name_place(view.context, view.domain)}: server {name}")
-            new = _count(statistics, "total_connections") - _count(before.statistics, "total_connections")
-            before.rounds.append(_Round(at, before.at, new))
-            usual, last = [one.new for one in before.rounds][:-_ROUNDS], [*before.rounds][-_ROUNDS:]
-            most = max((sum(usual[start : start + _ROUNDS]) for start in range(len(usual))), default=0)
-            count = sum(one.new for one in last)
-            is_many = len(usual) >= _MIN_BEFORE and count >= max(_MIN_NEW, _TIMES * most)
-            if is_many and not before.is_reported:
-                began = next(one for one in last if one.new)
-                says = _say(last, most, _count(statistics, "connections"))
-                yield Change(began.at, began.after, "connections", "note", *of, says)
-            self._before[key] = before._replace(at=at, statistics=statistics, is_reported=is_many)
+            if number - last > MAX_BEFORE:
+                del self._last[key]
+                self._ends.pop(key, None)
+                self._rises.forget(key)
+            elif rise := self._rises.add(key, count._replace(number=short.get(key, 0)), before):
+                says = f"came and went {rise.total:,} times {rise.describe()}"
+                yield self._ends[key][rise.rounds[0].at]._replace(kind="connections", says=says)
+        before.append(count)
 
-
-def _say(last: list[_Round], most: int, is_open: int) -> str:
-    span = last[-1].at - next(one.after for one in last if one.new)
-    within = format_exact_duration(span - span % (SECOND // 10))
-    usual = f"at most {most:,} in such a time" if most else "none in the rounds"
-    new = sum(one.new for one in last)
-    return f"{new:,} new connections within {within}, {usual} before; {is_open:,} are open"
-
-
-def _count(statistics: Mapping[str, Any], counter: str) -> int:
-    return int(statistics.get(counter) or 0)
+    def _find_gone(self, here: _Key, connected: set[_Key], number: int) -> Iterator[Advised]:
+        for key, gone in [*self._gone.items()]:
+            if key in connected:
+                del self._gone[key]
+            elif key[: len(here)] == here and number - gone.number >= _WAIT:
+                del self._gone[key]
+                yield gone.advised

@@ -1,36 +1,38 @@
 """Streams into which suddenly far more is published, or nothing any more. No I/O."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from jsctl.base.units import SECOND, format_exact_duration
+from jsctl.base.units import SECOND, format_bytes, format_exact_duration
 from jsctl.monitor.alerts.conditions import Row
 from jsctl.monitor.incident.changes import QUIET, Change, PlaceView
 
-_MIN_MESSAGES = 1_000
-"""Messages stored between two rounds, fewer are no burst."""
+_MIN_MESSAGES, _MIN_BYTES = 1_000, 1 << 20
+"""Messages and bytes stored between two rounds, fewer of both are no burst."""
 
 _TIMES = 10
 """How many times as much as the most of the rounds before."""
 
-_MIN_ROUNDS, _MAX_ROUNDS = 5, 30
+_MIN_ROUNDS, _MAX_ROUNDS = 3, 30
 """Rounds before that have to be known, and that are looked at."""
 
-BUSY, _QUIET = 10, 5
+BUSY, _QUIET = 6, 4
 """Rounds that all have messages, and then rounds that have none, from which a stream is quiet."""
 
 
 class _Before(NamedTuple):
-    """A stream in its last round. rates: messages per second between the last rounds. quiet: rounds without
-    messages up to this one; since: the first of them, and the one before it, in ns since 1970. is_reported:
-    whether that was a change."""
+    """A stream in its last round. rates, sizes: messages and bytes per second between the last rounds. quiet:
+    rounds without messages up to this one; since: the first of them, and the one before it, in ns since 1970.
+    is_reported: whether that was a change."""
 
     created: object
     at: int
     last_seq: int
+    bytes: int
     rates: deque[float]
+    sizes: deque[float]
     quiet: int = 0
     since: tuple[int, int] = (0, 0)
     is_reported: bool = False
@@ -50,14 +52,16 @@ class PaceFinder:
             if key[0] != "stream" or row.values["offline"]:
                 continue
             full_key = (view.context, view.domain, *key)
-            last_seq, created = row.values["last_seq"], row.values["created"]
+            last_seq, size, created = row.values["last_seq"], row.values["bytes"], row.values["created"]
             before = self._before.get(full_key)
             if before is None or before.created != created or last_seq < before.last_seq or at <= before.at:
-                self._before[full_key] = _Before(created, at, last_seq, deque(maxlen=_MAX_ROUNDS))
+                rates, sizes = (deque[float](maxlen=_MAX_ROUNDS) for _ in range(2))
+                self._before[full_key] = _Before(created, at, last_seq, size, rates, sizes)
                 continue
-            now = _follow(before, at, last_seq)
+            now = _follow(before, at, last_seq)._replace(bytes=size)
             yield from _compare(view, row, before, now)
-            now.rates.append(_find_rate(before, now))
+            for values, stored in zip((now.rates, now.sizes), _count_stored(before, now), strict=True):
+                values.append(stored * SECOND / (now.at - before.at))
             self._before[full_key] = now
 
 
@@ -76,20 +80,27 @@ def _list_busy(before: _Before) -> list[float]:
     return [rate for rate in islice(reversed(before.rates), _QUIET - 1, _QUIET - 1 + BUSY) if rate]
 
 
-def _find_rate(before: _Before, now: _Before) -> float:
-    return (now.last_seq - before.last_seq) * SECOND / (now.at - before.at)
+def _count_stored(before: _Before, now: _Before) -> tuple[int, int]:
+    """Return messages and bytes; of those that a stream at its limits removed meanwhile, less."""
+    return now.last_seq - before.last_seq, max(0, now.bytes - before.bytes)
 
 
 def _compare(view: PlaceView, row: Row, before: _Before, now: _Before) -> Iterator[Change]:
-    count, span, rates = now.last_seq - before.last_seq, now.at - before.at, before.rates
+    span, rates = now.at - before.at, before.rates
     of = (view.context, view.domain, row.name)
     key = "\x1f".join((QUIET, *of))
-    most = max(rates, default=0.0)
-    if count >= _MIN_MESSAGES and len(rates) >= _MIN_ROUNDS and _find_rate(before, now) >= _TIMES * most:
-        within = format_exact_duration(span - span % (SECOND // 10))
-        usual = f"at most {most:,.0f} a second" if most else "none in the rounds"
-        says = f"stored {count:,} messages within {within}, {usual} before"
-        yield Change(now.at, before.at, "burst", "note", *of, says)
+    kinds: tuple[tuple[int, deque[float], str, Callable[[float], str]], ...] = (
+        (_MIN_MESSAGES, rates, " messages", lambda number: f"{number:,.0f}"),
+        (_MIN_BYTES, before.sizes, "", lambda number: format_bytes(round(number))),
+    )
+    for count, (least, usual, unit, show) in zip(_count_stored(before, now), kinds, strict=True):
+        most = max(usual, default=0.0)
+        if count >= least and len(usual) >= _MIN_ROUNDS and count * SECOND / span >= _TIMES * most:
+            within = format_exact_duration(span - span % (SECOND // 10))
+            words = f"at most {show(most)} a second" if most else "none in the rounds"
+            says = f"stored {show(count)}{unit} within {within}, {words} before"
+            yield Change(now.at, before.at, "burst", "note", *of, says)
+            break
     if now.is_reported and not before.is_reported:
         says = (
             f"stores no messages any more, {sum(rates) / (len(rates) - now.quiet + 1):,.1f} a second before"

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from jsctl.base.units import SECOND, parse_time_ns, seconds_to_ns
 from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import Row
-from jsctl.monitor.incident.advised import Advised, estimate_skews, merge_advised, parse_advised
-from jsctl.monitor.incident.answer_times import AnswerTimes
+from jsctl.monitor.incident.advised import Advised, estimate_skews, merge_advised
 from jsctl.monitor.incident.changes import (
     INTERNAL,
     QUIET,
@@ -22,6 +21,7 @@ from jsctl.monitor.incident.changes import (
 )
 from jsctl.monitor.incident.clients import ClientFinder
 from jsctl.monitor.incident.pace import BUSY, PaceFinder
+from jsctl.monitor.incident.servers import ServerFinder
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import PlaceRound
@@ -113,6 +113,7 @@ async def build_story(replay: Replay, begin: int | None, end: int | None, window
         builder.add(times[number], after, views, answers)
         if number > first or number == 0:
             builder.add_advisories(times[number], after, rounds)
+    builder.end()
     skews = {**builder.skews, **estimate_skews(builder.advised)}  # messages are faster than rounds
     merged = fold_errors(merge_advised(builder.changes, builder.advised, skews), _SAME_ERRORS)
     changes = [change for change in _settle_replicas(merged, times) if change.at >= times[numbers[0]]]
@@ -154,8 +155,7 @@ class _Builder:
         self._answered: dict[tuple[str, str], int] = {}
         self._outages: dict[tuple[str, str], PlaceView] = {}
         self._away: dict[tuple[str, str], dict[tuple[str, ...], Row]] = {}
-        self._pace, self._clients = PaceFinder(), ClientFinder()
-        self._answer_times = AnswerTimes()
+        self._pace, self._clients, self._servers = PaceFinder(), ClientFinder(), ServerFinder()
         self._lags: dict[tuple[str, ...], list[tuple[int, int, int]]] = {}
         self._growing: set[tuple[str, ...]] = set()
 
@@ -164,9 +164,9 @@ class _Builder:
             key = self._find_key(view)
             since = after if view.outage else self._answered.get(key, after)
             if not view.outage:
-                self.changes += [*self._pace.find(view, at), *self._clients.find(view, at)]
+                self.changes += self._pace.find(view, at)
             self.changes += self._compare(key, view, at, since)
-            self.changes += self._answer_times.find(view, at)
+            self.changes += self._servers.find(view, at)
             if not view.outage:
                 self._views[key], self._answered[key] = view, at
                 self.changes += self._follow_lags(view, at, after)
@@ -179,8 +179,11 @@ class _Builder:
         """Add the advisories that places received before a round. at, after: of the rounds."""
         for place in rounds:
             self.is_deaf |= place.advisories is None
-            for entry in place.advisories or ():
-                self.advised.append(parse_advised(entry, place.context, place.domain, after, at))
+            self.advised += self._clients.find(place, after, at)
+
+    def end(self) -> None:
+        """Add what would have been taken back by further rounds."""
+        self.advised += self._clients.find_rest()
 
     def _find_key(self, view: PlaceView) -> tuple[str, str]:
         """Return what identifies a place, whose domain may be unknown while it does not answer."""

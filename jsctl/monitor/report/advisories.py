@@ -5,16 +5,25 @@ from collections.abc import Callable
 from typing import Any
 
 from jsctl.base.json_text import parse_json
-from jsctl.base.units import format_rfc3339, parse_time_ns, seconds_to_ns
+from jsctl.base.units import SECOND, format_rfc3339, parse_time_ns, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import is_reader
 from jsctl.monitor.events import KINDS, list_jetstream_subjects, parse
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.message import Message
+from jsctl.nats.subjects import matches
 
 _JETSTREAM = "io.nats.jetstream.advisory.v1."
-_SHUTDOWN, _LAME_DUCK = "server_shutdown", "server_lame_duck"
-_OF_SERVERS = {"$SYS.SERVER.*.SHUTDOWN": _SHUTDOWN, "$SYS.SERVER.*.LAMEDUCK": _LAME_DUCK}
+CONNECTED, DISCONNECTED, LOGIN_REFUSED = "client_connect", "client_disconnect", "login_refused"
+_OF_SERVERS = {
+    "$SYS.SERVER.*.SHUTDOWN": "server_shutdown",
+    "$SYS.SERVER.*.LAMEDUCK": "server_lame_duck",
+    "$SYS.SERVER.*.CLIENT.AUTH.ERR": LOGIN_REFUSED,
+    "$SYS.ACCOUNT.*.CONNECT": CONNECTED,
+    "$SYS.ACCOUNT.*.DISCONNECT": DISCONNECTED,
+}
+"""What only the system account receives. Of the account $G servers publish no connections; of violations of
+permissions they publish nothing (server/events.go)."""
 API_ERROR, API_REQUEST = "api_error", "api_request"
 """An API audit advisory of a request that failed, and of one that changed something."""
 
@@ -24,6 +33,17 @@ ADVISORY_KINDS = tuple(
     if kind.startswith(_JETSTREAM) and not kind.endswith(".api_audit")
 )
 """The kinds of advisories that are counted: the last token of their type. Requests are counted by servers."""
+
+_CLOSED, _STOPPED, _REFUSED = "Client Closed", "Server Shutdown", "Authentication Failure"
+_ORDINARY = frozenset({_CLOSED, "Read Error", "Write Error"})
+"""Reasons of servers for the end of a connection (server/monitor.go: ClosedState); ordinary ones are of the
+client, which may also have been killed."""
+
+_TOOLS = ("jsctl", "NATS CLI")
+"""How names of clients begin that connect for a single command."""
+
+_LONG = 10 * SECOND
+"""ns from which a connection is long, so that its end may be one that is missed."""
 
 _MAX_ENTRIES = 500
 """How many different advisories are kept between two rounds; further ones are counted by kind."""
@@ -50,7 +70,7 @@ class AdvisoryLog:
     def __init__(self, prefix: str, clock: Callable[[], float], *, is_recorded: bool) -> None:
         """prefix: of JetStream events, empty for the usual one. clock: seconds since 1970. is_recorded:
         whether to listen for the audit of API requests, too, which has a copy of each answer, and for
-        servers that stop, as a user of the system account may."""
+        servers that stop and connections of clients, as a user of the system account may."""
         [subject] = list_jetstream_subjects(prefix, advisories=True, metrics=False)
         # The audit alone has no further token: JSAuditAdvisory of nats-server's jetstream_api.go.
         without_audit = subject.removesuffix(">") + "*.>"
@@ -88,23 +108,29 @@ def _build_entry(subject: str, event: Json) -> Json | None:
     """Return what is kept of an event; None for one of another kind."""
     kind, at = str(event.get("type", "")).removeprefix(_JETSTREAM), str(event.get("timestamp", ""))
     facts = {key: event[key] for key in _KEPT if isinstance(event.get(key), (str, bool))}
-    if subject.startswith("$SYS.SERVER."):
-        kind = _SHUTDOWN if subject.endswith(".SHUTDOWN") else _LAME_DUCK
-        at, facts = str(event.get("time", "")), {"server": str(event.get("name", ""))}
+    if of_server := next((one for one in _OF_SERVERS if matches(one, subject)), ""):
+        kind = _OF_SERVERS[of_server]
+        if kind in (CONNECTED, DISCONNECTED, LOGIN_REFUSED):
+            facts = _describe_client(event)
+            is_reported = kind == DISCONNECTED and facts["reason"] in (_REFUSED, _STOPPED)  # by others, too
+            if is_reported or (facts["client"].startswith(_TOOLS) and facts["reason"] in ("", *_ORDINARY)):
+                return None
+        else:
+            at, facts = str(event.get("time", "")), {"server": str(event.get("name", ""))}
     elif kind == "api_audit":
-        kind = API_REQUEST
-        client = event["client"] if isinstance(event.get("client"), dict) else {}
-        facts |= {
-            "subject": str(event.get("subject", "")),
-            "by": _name_client(client),
-        }
-        if (error := _find_error(event.get("response"))) is not None:
+        kind, response = API_REQUEST, _parse_response(event)
+        client = _get_object(event, "client")
+        by = name_client(client.get("user"), client.get("name"), client.get("host"))
+        facts |= {"subject": str(event.get("subject", "")), "by": by}
+        if error := _get_object(response, "error"):
             kind = API_ERROR
             if error.get("err_code") == ErrorCode.NOT_ENABLED_FOR_ACCOUNT:
                 return None  # reports find out so that an account has no JetStream
             facts |= {"error": str(error.get("description", "")), "err_code": error.get("err_code")}
         elif not _is_change(str(event.get("subject", "")).encode()):
             return None
+        elif isinstance(response.get("purged"), int):
+            facts["purged"] = response["purged"]
     elif kind not in ADVISORY_KINDS:
         return None
     names = (str(facts.get("consumer")), *str(facts.get("subject")).split("."))
@@ -113,11 +139,31 @@ def _build_entry(subject: str, event: Json) -> Json | None:
     return {"kind": kind, "at": at, "domain": str(event.get("domain", "")), "facts": facts}
 
 
-def _name_client(client: Json) -> str:
-    """Return who asked: `app (orders-service, 10.0.0.7)`."""
-    user, *others = (str(client.get(key) or "") for key in ("user", "name", "host"))
-    where = ", ".join(filter(None, others))
+def _describe_client(event: Json) -> Json:
+    """Return what is kept of a client's connection, and whether it has ended and was long."""
+    client = _get_object(event, "client")
+    start, stop = (str(client.get(key) or "") for key in ("start", "stop"))
+    is_known = _is_time(start) and _is_time(stop)
+    return {
+        "server": str(_get_object(event, "server").get("name") or ""),
+        "account": str(client.get("acc") or ""),
+        "user": str(client.get("user") or ""),
+        "client": str(client.get("name") or ""),
+        "host": str(client.get("host") or ""),
+        "reason": str(event.get("reason") or ""),
+        "is_long": is_known and parse_time_ns(stop) - parse_time_ns(start) >= _LONG,
+    }
+
+
+def name_client(user: Any, name: Any, host: Any) -> str:
+    """Return who asked or connected: `app (orders-service, 10.0.0.7)`; empty if nothing is known."""
+    user, where = str(user or ""), ", ".join(str(word) for word in (name, host) if word)
     return f"{user} ({where})" if user and where else user or where
+
+
+def is_ordinary_end(facts: Json) -> bool:
+    """Return whether a connection was ended by its client. facts: of an entry."""
+    return facts.get("reason") in _ORDINARY
 
 
 def _is_change(text: bytes) -> bool:
@@ -133,10 +179,14 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def _find_error(response: Any) -> Json | None:
+def _parse_response(event: Json) -> Json:
     try:
-        document = parse_json(str(response).encode())
+        document = parse_json(str(event.get("response")).encode())
     except ValueError:
-        return None
-    error = document.get("error") if isinstance(document, dict) else None
-    return error if isinstance(error, dict) else None
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _get_object(event: Json, key: str) -> Json:
+    value = event.get(key)
+    return value if isinstance(value, dict) else {}

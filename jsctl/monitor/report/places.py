@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json
@@ -20,7 +21,7 @@ from jsctl.monitor.report.polling_order import PollingOrder
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.report.watching import Clock, Fetch, Poller, Trace, Watch, watch
 from jsctl.monitor.rules.contexts import choose_code
-from jsctl.monitor.server.requests import STATSZ, fetch_servers, ping
+from jsctl.monitor.server.requests import STATSZ, fetch_servers, get_server_id, ping
 from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.nats.error_codes import ErrorCode
 
@@ -59,26 +60,29 @@ async def fetch_answers(
     with_consumers: bool,
     order: PollingOrder,
     memory: Memory[StreamParts],
+    heard: set[str],
     *,
     with_config: bool = False,
 ) -> Answers:
     """Fetch what is asked of a place in a round. order: of whose consumers are listed. memory: of the rounds
-    before. with_config: whether to ask servers which configuration they have loaded. Raises what `Api.call`
-    raises."""
+    before. heard: IDs of the servers that answered in the round before, which it keeps. with_config: whether
+    to ask servers which configuration they have loaded. Raises what `Api.call` raises."""
     overview = partial(fetch_overview, api, pattern=pattern, consumers=with_consumers)
     match needs:
         case "lists":
-            return await _fetch_lists_or_servers(api, overview)
+            return await _fetch_lists_or_servers(api, overview, heard)
         case "everything":
-            return await _fetch_all(api, overview, with_config)
+            return await _fetch_all(api, overview, heard, with_config)
         case "all":
-            return (await _fetch_all(api, overview, with_config))._replace(gap=None)
+            return (await _fetch_all(api, overview, heard, with_config))._replace(gap=None)
         case "screen":
             in_turns = partial(overview, order=order, memory=memory)
-            return (await _fetch_all(api, in_turns, with_config))._replace(gap=None)
+            return (await _fetch_all(api, in_turns, heard, with_config))._replace(gap=None)
 
 
-async def _fetch_lists_or_servers(api: Api, fetch_lists: Callable[[], Awaitable[Overview]]) -> Answers:
+async def _fetch_lists_or_servers(
+    api: Api, fetch_lists: Callable[[], Awaitable[Overview]], heard: set[str]
+) -> Answers:
     """Fetch an account, or the servers when it is the system account, which has no JetStream."""
     try:
         return Answers(await fetch_lists())
@@ -86,37 +90,44 @@ async def _fetch_lists_or_servers(api: Api, fetch_lists: Callable[[], Awaitable[
         if error.err_code != ErrorCode.NOT_ENABLED_FOR_ACCOUNT:
             raise
         try:
-            return Answers(servers=await _fetch_servers(api))
+            return Answers(servers=await _fetch_servers(api, heard))
         except Denied:
             raise error from None
 
 
-async def _fetch_servers(api: Api, with_config: bool = False) -> tuple[Sequence[Json], Sequence[Json]]:
+async def _fetch_servers(
+    api: Api, heard: set[str], with_config: bool = False
+) -> tuple[Sequence[Json], Sequence[Json]]:
     """Fetch the replies to STATSZ and JSZ. Those to STATSZ have a key `rtt`, too: ns until they arrived.
     with_config: and a key `config`, of what VARZ says of the configuration that is loaded."""
-    answers = await fetch_servers(api.connection, subject=STATSZ)
+    answers = await fetch_servers(api.connection, subject=STATSZ, known=heard)
+    heard.clear()
+    heard.update(get_server_id(reply) for reply, _ in answers)
+    stall = max(SECOND // 2, 2 * max(rtt for _, rtt in answers))
     statistics: list[Json] = [{**reply, "rtt": rtt} for reply, rtt in answers]
     if with_config:
         configs = {
             reply["server"]["id"]: {key: reply["data"].get(key) for key in _CONFIG_KEYS}
-            for reply in await ping(api.connection, "VARZ", expect=len(answers))
+            for reply in await ping(api.connection, "VARZ", expect=len(answers), stall=stall)
         }
         statistics = [
             {**reply, "config": configs[reply["server"]["id"]]} if reply["server"]["id"] in configs else reply
             for reply in statistics
         ]
-    return statistics, await ping(api.connection, "JSZ", {}, expect=len(answers))
+    return statistics, await ping(api.connection, "JSZ", {}, expect=len(answers), stall=stall)
 
 
 _CONFIG_KEYS = ("config_digest", "config_load_time")
 
 
-async def _fetch_all(api: Api, fetch_lists: Callable[[], Awaitable[Overview]], with_config: bool) -> Answers:
+async def _fetch_all(
+    api: Api, fetch_lists: Callable[[], Awaitable[Overview]], heard: set[str], with_config: bool
+) -> Answers:
     """Fetch what all parts show. The system account has servers and no streams; whatever keeps another login
     from asking servers, its streams are there."""
     servers, gap = None, None
     try:
-        servers = await _fetch_servers(api, with_config)
+        servers = await _fetch_servers(api, heard, with_config)
     except JsctlError as error:
         gap = Gap("servers", f"what servers do cannot be seen: {error.message}")
     try:
@@ -226,6 +237,7 @@ class Places:
         def build_fetch(number: int) -> Fetch[Answers]:
             order, memory = self._orders[number], Memory[StreamParts](is_static)
             lister, listed_in = Lister(pattern), -RECORDED_EVERY
+            heard: set[str] = set()
 
             async def fetch(api: Api) -> Answers:
                 nonlocal listed_in
@@ -233,7 +245,7 @@ class Places:
                 is_due = records and number >= listed_in + RECORDED_EVERY
                 parts = LISTED if is_due else (self.listing,) if self.listing else ()
                 asking = fetch_answers(
-                    api, needs, pattern, with_consumers, order, memory, with_config=records
+                    api, needs, pattern, with_consumers, order, memory, heard, with_config=records
                 )
                 if not parts:
                     return await asking

@@ -47,14 +47,15 @@ async def ping(
     server_filter: Filter | None = None,
     expect: int = 0,
     timeout: int | None = None,
+    stall: int | None = None,
     keeps_refusals: bool = False,
 ) -> list[Json]:
     """Fetch the replies {"server": {...}, "data": {...}} of all servers to PING.<endpoint> (JSZ, VARZ, ...).
 
     expect: stop after that many; 0 waits for all servers that answer a ping, or until no more arrive.
-    timeout: ns, instead of that of the settings. keeps_refusals: whether replies that are errors are among
-    them; see `find_refusal`. Raises Denied without the system account, else ApiError for what a server
-    refuses.
+    timeout: ns, instead of that of the settings. stall: ns without a further answer after which no more are
+    awaited. keeps_refusals: whether replies that are errors are among them; see `find_refusal`. Raises Denied
+    without the system account, else ApiError for what a server refuses.
     """
     if not expect and not (server_filter and server_filter.body()):
         expect = await count_servers(connection)
@@ -62,7 +63,7 @@ async def ping(
     subject = f"$SYS.REQ.SERVER.PING.{endpoint}" if endpoint else "$SYS.REQ.SERVER.PING"
     timeout = timeout or _choose_timeout(connection, server_filter)
     try:
-        return await _collect_replies(connection, subject, request, expect, timeout, keeps_refusals)
+        return await _collect_replies(connection, subject, request, expect, timeout, keeps_refusals, stall)
     except NoResponders:
         raise no_system_account_error() from None
 
@@ -74,6 +75,7 @@ async def _collect_replies(
     expect: int,
     timeout: int | None = None,
     keeps_refusals: bool = False,
+    stall: int | None = None,
 ) -> list[Json]:
     read = _read_reply if keeps_refusals else parse_reply
     work = iterate_replies(
@@ -82,7 +84,7 @@ async def _collect_replies(
         json.dumps(dict(body)).encode(),
         expect=expect,
         timeout=timeout,
-        **({"stall": _MAX_SILENCE} if expect else {}),  # those that answered a ping answer this one, too
+        **({"stall": stall or _MAX_SILENCE} if expect else {}),  # those that answered a ping do so again
         max_bytes=MAX_REPLY_BYTES,
     )
     async with aclosing(work) as messages:  # the first malformed one ends it
@@ -160,6 +162,11 @@ def deduplicate_servers(replies: Iterable[Json]) -> list[Json]:
     return list(replies_by_server.values())
 
 
+def get_server_id(reply: Json) -> str:
+    """Return the ID of the server that sent a reply."""
+    return str((reply.get("server") or {}).get("id", ""))
+
+
 def _choose_timeout(connection: Connection, server_filter: Filter | None) -> int | None:
     """Return how long to wait for the first answer, in ns; None for the usual time.
 
@@ -175,24 +182,33 @@ STATSZ = f"{_PING}.STATSZ"
 _MAX_SILENCE = SECOND // 2
 """ns without a further answer to a ping after which no more are awaited."""
 
+_MAX_LATE_SILENCE = 2 * SECOND
+"""The same as long as a server is missing that answered before, perhaps over a slow link."""
+
 
 async def fetch_servers(
-    connection: Connection, expect: int = 0, *, subject: str = _PING
+    connection: Connection, expect: int = 0, *, subject: str = _PING, known: Iterable[str] = ()
 ) -> list[tuple[Json, int]]:
     """Fetch the answers {"server": {...}, "statsz": {...}} to a ping, each with its round-trip time in ns,
     measured here.
 
     expect: stop after that many; 0 waits for all servers that the first one knows, or until no more arrive.
-    subject: $SYS.REQ.SERVER.PING or, with the same answers, $SYS.REQ.SERVER.PING.STATSZ. Raises Denied
-    without the system account.
+    subject: $SYS.REQ.SERVER.PING or, with the same answers, $SYS.REQ.SERVER.PING.STATSZ. known: IDs of
+    servers that answered before, which are awaited longer. Raises Denied without the system account.
     """
     answers: list[tuple[Json, int]] = []
+    missing = set(known)
     started = time.monotonic()
+
+    def choose_stall() -> int:
+        return _MAX_LATE_SILENCE if missing else _MAX_SILENCE
+
     try:
-        async with aclosing(iterate_replies(connection, subject, stall=_MAX_SILENCE)) as messages:
+        async with aclosing(iterate_replies(connection, subject, stall=choose_stall)) as messages:
             async for message in messages:
                 rtt = int((time.monotonic() - started) * SECOND)
                 answers.append((parse_reply(message.data, subject), rtt))
+                missing.discard(get_server_id(answers[-1][0]))
                 expect = expect or int(answers[0][0].get("statsz", {}).get("active_servers", 0))
                 if len(answers) == expect:
                     break
