@@ -47,6 +47,7 @@ class AnswerReader:
         self._reader = reader
         self._take = take
         self._begun = ""
+        self._ends_in_escape = False
 
     @property
     def closed(self) -> bool:
@@ -54,9 +55,16 @@ class AnswerReader:
         return self._reader.closed
 
     def read(self, count: int = 1024) -> str:
-        """Return what is there to read, without an answer, or the beginning of one."""
+        """Return what is there to read, without an answer, or the beginning of one.
+
+        An escape at the end is returned at once, as it may be the key: an answer may follow without it.
+        """
         text = self._begun + self._reader.read(count)
-        self._begun = ""
+        lead = "\x1b" * (self._ends_in_escape and text.startswith("]1"))
+        self._begun, self._ends_in_escape = "", text.endswith("\x1b")
+        return self._remove_answer(lead + text).removeprefix(lead)
+
+    def _remove_answer(self, text: str) -> str:
         if answer := _ANSWER.search(text):
             shares = [int(value, 16) / (16 ** len(value) - 1) for value in answer.groups()]
             self._take(sum(map(float.__mul__, _WEIGHTS, shares)) > 0.5)

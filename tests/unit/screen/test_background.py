@@ -29,6 +29,8 @@ LIGHT, DARK = "\x1b]11;rgb:ffff/ffff/dcdc\x1b\\", "\x1b]11;rgba:1e/1e/1e/ff\x07"
         (("j" + LIGHT + "k",), "jk", [True]),
         ((DARK,), "", [False]),
         (("a" + LIGHT[:9], LIGHT[9:] + "b"), "ab", [True]),
+        (("j\x1b", DARK[1:] + "k"), "j\x1bk", [False]),
+        (("\x1b", LIGHT[1:9], LIGHT[9:] + "k"), "\x1bk", [True]),
         (("\x1b", "[A\x1b]", "x"), "\x1b[A\x1b]x", []),
         (("\x1b[200~" + "11;rgb", ":q"), "\x1b[200~11;rgb:q", []),
     ],
