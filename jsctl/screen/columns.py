@@ -98,7 +98,7 @@ def list_candidates(model: Model, grid: Grid) -> list[Column]:
     """Return the columns that may be shown: those that the user has chosen, in their order, and without a
     choice or with `wide`, those that have something to show. The fixed one stays."""
     keys = [*[grid.fixed] * (grid.fixed not in model.chosen), *model.chosen] if model.chosen else ()
-    chosen = [column for key in keys for column in grid.columns if column.key == key]
+    chosen = [column for key in dict.fromkeys(keys) for column in grid.columns if column.key == key]
     if chosen and not model.wide:
         return chosen
     others = [

@@ -197,16 +197,27 @@ def _describe_hidden(model: Model, width: int, used: int) -> str:
     titles = _list_hidden_titles(model, width) if model.mode == "table" else []
     if not titles:
         return ""
-    count = f"+{pluralize(len(titles), 'column')} →"
+    count = f"+{pluralize(len(titles), 'column')} {_find_direction(model)}"
     whole = f"{count} {', '.join(titles)}"
     return whole if used + measure(whole) <= width else count
+
+
+def _find_direction(model: Model) -> str:
+    """Return an arrow to where columns are that are not on the screen."""
+    if not model.is_scrolled or not model.view.left or model.grid is None:
+        return "→"
+    last = find_last_left(model, model.grid, _list_drawn_rows(model), model.width)
+    return "↔" if model.view.left < last else "←"
+
+
+def _list_drawn_rows(model: Model) -> Sequence[Any]:
+    return model.rows[model.view.top : model.view.top + max(1, model.height - 3)]
 
 
 def _list_hidden_titles(model: Model, width: int) -> list[str]:
     if model.grid is None or model.board.picture is not None or not model.rows:
         return []
-    shown = model.rows[model.view.top : model.view.top + max(1, model.height - 3)]
-    return list_hidden(model, model.grid, shown, width)
+    return list_hidden(model, model.grid, _list_drawn_rows(model), width)
 
 
 def _draw_body(model: Model, width: int, height: int) -> list[Line]:

@@ -57,13 +57,12 @@ class Changes:
 
     def describe(self) -> str:
         """Return what was done, in a line; empty for nothing."""
-        if not self._outcomes:
-            return ""
         lines = [
             f"{outcome.line}{': ' + outcome.error if outcome.error else ''}"
             for outcome in self._outcomes.values()
         ]
-        return "\n".join([*lines, f"written to {escape_path(self._path)}"])
+        is_kept = any(outcome.is_kept for outcome in self._outcomes.values())
+        return "\n".join([*lines, *[f"written to {escape_path(self._path)}"] * is_kept])
 
     async def _change(self, number: int, words: Sequence[str], shown: DataLoss) -> None:
         """Run a command line, with a line of the journal before and after it, and keep its outcome. It is
@@ -79,7 +78,7 @@ class Changes:
             self._write({"line": line, "state": "started"})
         except OSError as error:
             reason = f"cannot write {escape_path(self._path)}: {error.strerror}; nothing was done"
-            self._outcomes[number] = Outcome(line, "", reason)
+            self._outcomes[number] = Outcome(line, "", reason, is_kept=False)
             return
         outcome = Outcome(line, "", "it was interrupted; whether it was done is not known")
         try:

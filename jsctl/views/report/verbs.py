@@ -29,11 +29,13 @@ class ChangePage:
 
 
 class Outcome(NamedTuple):
-    """What a command line did. text: its output. error: why it failed; empty if it did not."""
+    """What a command line did. text: its output. error: why it failed; empty if it did not. is_kept: whether
+    the journal has it."""
 
     line: str
     text: str
     error: str = ""
+    is_kept: bool = True
 
 
 _FOREIGN = frozenset({"--dry-run", "--force", "--interactive", "--help", "--context"}) | {
@@ -152,5 +154,5 @@ def show_outcome(page: ChangePage, outcome: Outcome, journal: str, board: Board)
     """Return the board of a change that was made. journal: its file."""
     parts: list[Part] = [Text(outcome.line, "bold"), Lines(outcome.text.splitlines())]
     parts.append(Text(outcome.error, "bad") if outcome.error else Text("done", "good"))
-    parts.append(Text(f"written to {journal}", "dim"))
+    parts += [Text(f"written to {journal}", "dim")] * outcome.is_kept
     return board._replace(page=Result(parts), page_key=page, line=outcome.line, heading=page.verb)

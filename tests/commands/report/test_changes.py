@@ -95,6 +95,25 @@ def test_more_would_be_lost_than_was_shown(cli: Cli, url: str) -> None:
 
 
 @pytest.mark.slow
+def test_nothing_is_done_without_a_journal(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new")
+    (tmp_path / "state").touch()
+    cli.environ["XDG_STATE_HOME"] = str(tmp_path / "state")
+    watched = Watched(cli.terminal("report --watch 200ms --allow-changes"))
+    watched.until("  ORDERS")
+    watched.press("X")
+    watched.until("! does it")
+    watched.press("!ORDERS\r")
+    watched.until("nothing was done")
+    assert "written to" not in watched.screen.text
+    watched.press("q")
+    assert watched.end() == 0
+    assert "cannot write" in watched.written and "written to" not in watched.written
+    assert js.info(url, "ORDERS")["state"]["messages"] == 1
+
+
+@pytest.mark.slow
 def test_changes_of_a_consumer(cli: Cli, url: str) -> None:
     js.stream(url, "ORDERS", "orders.>")
     cli("consumer add ORDERS work --pull --defaults", status=0)

@@ -34,11 +34,14 @@ def test_columns_are_hidden_moved_and_added() -> None:
 def test_chosen_columns_scroll_sideways() -> None:
     state = pressed(model(ROWS, 30), "C", "end", " ", "escape")
     assert "+1 column →" in texts(state)[-1]
-    assert _read_titles(pressed(state, "right", "right"))[-1] == "Subjects"
+    end = pressed(state, "right", "right")
+    assert _read_titles(end)[-1] == "Subjects" and texts(end)[-1].endswith("+2 columns ←")
+    narrow = pressed(model(ROWS, 20), "C", "end", " ", "escape", "right")
+    assert texts(narrow)[-1].endswith("↔"), "there are some on both sides"
 
 
 def test_columns_that_are_gone_are_left_out() -> None:
-    state = model(ROWS)._replace(columns={"streams": ("gone", "messages"), "consumers": ("x",)})
+    state = model(ROWS)._replace(columns={"streams": ("gone", "messages", "messages"), "consumers": ("x",)})
     assert _read_titles(state) == ["Messages"]
     assert _read_titles(model(ROWS)._replace(columns={"streams": ("gone",)}))[0] == "Stream"
 
