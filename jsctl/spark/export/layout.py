@@ -335,24 +335,40 @@ class Arrangement:
         values |= {partition.name: partition.build(values) for partition in self.layout.partitions}
         return pa.RecordBatch.from_arrays([*values.values()], names=[*values])
 
-    def split(self, table: "pa.Table") -> "Iterator[tuple[str, pa.Table]]":
-        """Yield the path of each partition and its rows, in their order."""
-        import pyarrow as pa
+    def split(self, rows: "pa.RecordBatch") -> "Iterator[tuple[str, pa.RecordBatch]]":
+        """Yield the path of each partition and its rows, in the order in which they came. Rows of one
+        partition are not copied."""
         import pyarrow.compute as pc
 
-        order = [(name, "ascending") for name in self.layout.full_order]
-        table = table.take(pc.sort_indices(table, sort_keys=order))
-        starts = {0}
         names = [partition.name for partition in self.layout.partitions]
-        for name in names:
-            # One array: indices_nonzero of a column without chunks crashes in pyarrow's older versions.
-            values = pc.fill_null(table[name].cast(pa.string()), NO_VALUE).combine_chunks()
-            differs = pc.not_equal(values.slice(1), values.slice(0, len(values) - 1))
-            starts |= {at + 1 for at in pc.indices_nonzero(differs).to_pylist()}
-        bounds = [*sorted(starts), len(table)]
-        for first, end in itertools.pairwise(bounds):
-            rows = table.slice(first, end - first)
-            yield "/".join(f"{name}={_escape(rows[name][0].as_py())}" for name in names), rows
+        starts = _find_starts(rows, names)
+        if len(starts) > 1:
+            order = [(name, "ascending") for name in names]
+            rows = rows.take(pc.sort_indices(rows, sort_keys=order))  # it is stable
+            starts = _find_starts(rows, names)
+        for first, end in itertools.pairwise([*starts, len(rows)]):
+            part = rows.slice(first, end - first)
+            yield "/".join(f"{name}={_escape(part[name][0].as_py())}" for name in names), part
+
+    def sort(self, rows: "pa.Table") -> "pa.Table":
+        """Return the rows of a file, which are in the order of the stream, in that of the layout."""
+        import pyarrow.compute as pc
+
+        order = [(name, "ascending") for name in self.layout.order]
+        return rows.take(pc.sort_indices(rows, sort_keys=order)) if order else rows
+
+
+def _find_starts(rows: "pa.RecordBatch", names: Sequence[str]) -> list[int]:
+    """Return 0, and where columns have another value than in the row before."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    starts = {0}
+    for name in names:
+        values = pc.fill_null(rows[name].cast(pa.string()), NO_VALUE)
+        differs = pc.not_equal(values.slice(1), values.slice(0, len(values) - 1))
+        starts |= {at + 1 for at in pc.indices_nonzero(differs).to_pylist()}
+    return sorted(starts)
 
 
 def _escape(value: Any) -> str:

@@ -19,6 +19,9 @@ ROW_GROUP = 32 << 20
 PARTITIONED = 96 << 20
 """The same where a file has the messages of one partition: each part then has files of each partition."""
 
+SPLIT = 100
+"""Messages for each known partition that are split together: to split few costs more for each."""
+
 
 class Part(NamedTuple):
     """A part of a table. files: their paths in the table; none without rows. first, last: sequences, None
@@ -96,7 +99,9 @@ class _Files:
         self._number = number
         arrow = table.arrangement.build_arrow_schema()
         self._schema = pa.schema([arrow.field(name) for name in table.schema.names])
-        self._batches: list[pa.RecordBatch] = []
+        self._batches: list[pa.RecordBatch] = []  #: not split yet
+        self._rows = 0  #: in these
+        self._partitions: dict[str, list[pa.RecordBatch]] = {}
         self._size = 0
         self._rounds = 0
         self._group: _RowGroups | None = None
@@ -117,13 +122,16 @@ class _Files:
             self._open_only_file().add(rows.select(self._schema.names))
             return
         self._batches.append(rows)
+        self._rows += len(rows)
         self._size += size
+        if self._rows >= SPLIT * len(self._partitions):
+            self._split()
         if self._size >= PARTITIONED:
             self._write_partitions()
 
     def finish(self, *, is_first: bool) -> None:
         """Write what is left. is_first: also a file without rows, if there is nothing."""
-        if self._batches:
+        if self._batches or self._partitions:
             self._write_partitions()
         is_missing = is_first and not self.written and not self._table.arrangement.layout.partition_by
         if self._group or is_missing:
@@ -134,18 +142,29 @@ class _Files:
             self._group = self._open("", 0)
         return self._group
 
+    def _split(self) -> None:
+        """Split what is not yet, so that the memory of it is free before more comes."""
+        import pyarrow as pa
+
+        for rows in pa.Table.from_batches(self._batches).combine_chunks().to_batches():
+            for partition, part in self._table.arrangement.split(rows):
+                self._partitions.setdefault(partition, []).append(part)
+        self._batches.clear()
+        self._rows = 0
+
     def _write_partitions(self) -> None:
         import pyarrow as pa
 
-        table = pa.Table.from_batches(self._batches)
+        if self._batches:
+            self._split()
         count = self._rounds
         self._rounds += 1
-        for partition, rows in self._table.arrangement.split(table):
+        for partition, batches in self._partitions.items():
+            rows = self._table.arrangement.sort(pa.Table.from_batches(batches))
             with self._open(partition, count) as group:
-                for batch in rows.select(self._schema.names).to_batches():
-                    group.add(batch)
+                group.write(rows.select(self._schema.names))
                 group.finish()
-        self._batches.clear()
+        self._partitions.clear()
         self._size = 0
 
     def _open(self, partition: str, count: int) -> "_RowGroups":
@@ -213,6 +232,13 @@ class _RowGroups:
         if self._size >= ROW_GROUP:
             self._write()
 
+    def write(self, rows: "pa.Table") -> None:
+        """Write a group of its own."""
+        with name_in_errors(self._folder.target):
+            if self._writer is None:
+                self._writer = self._open()
+            self._writer.write_table(rows)
+
     def finish(self) -> None:
         """Write what is left, and complete the file. One without messages has its columns."""
         if self._batches or self._writer is None:
@@ -223,11 +249,7 @@ class _RowGroups:
     def _write(self) -> None:
         import pyarrow as pa
 
-        table = pa.Table.from_batches(self._batches, self._schema)
-        with name_in_errors(self._folder.target):
-            if self._writer is None:
-                self._writer = self._open()
-            self._writer.write_table(table)
+        self.write(pa.Table.from_batches(self._batches, self._schema))
         self._batches.clear()
         self._size = 0
 
