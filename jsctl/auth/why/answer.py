@@ -89,10 +89,10 @@ def answer(
 def _find_file_fix(
     environment: Environment, account: Account | None, user: User, question: Question, visit: Visit
 ) -> str:
-    """Return the command line that mends a credentials file; empty if its user is not in the store.
+    """Return the command line that repairs a credentials file; empty if its user is not in the store.
 
     The file is written from the store: as it is if the user in the store may do what is asked, else after
-    that is mended."""
+    that is repaired."""
     stored = next((each for each in account.users if each.public == user.public), None) if account else None
     if account is None or stored is None:
         return ""

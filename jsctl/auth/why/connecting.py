@@ -156,7 +156,7 @@ def _check_expiry(
     name: str, what: str, claimed: Record, where: str, has_expired: bool, owner: Owner | None = None
 ) -> Check:
     """Return the check of the time until which a JWT is valid. owner: whose it is; None if the store does not
-    have it, so that no command line mends it."""
+    have it, so that no command line repairs it."""
     if not has_expired:
         return Check(name)
     reason = f"{what} expired at {format_time(claimed.expires * SECOND)}"

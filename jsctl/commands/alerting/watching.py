@@ -1,4 +1,4 @@
-"""Alerts of a live report: their states, and who is told."""
+"""Alerts of a live report: their states, and who is notified."""
 
 import hashlib
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from jsctl.monitor.report.places import Needs, Place
 
 
 class Alerting:
-    """A file of alerts on these places. pattern: glob of streams. has_stderr: whether stderr is told where
+    """A file of alerts on these places. pattern: glob of streams. has_stderr: whether stderr is written where
     the file has no receivers.
 
     Raises BadInput for a wrong file, a command that cannot be run, and states that another process uses."""

@@ -1,4 +1,4 @@
-"""What people are told when an `apply` ends early, on the store and on servers alike."""
+"""The message to people when an `apply` ends early, on the store and on servers alike."""
 
 import asyncio
 import contextlib

@@ -70,8 +70,8 @@ class Changes:
 
         def compare(loss: DataLoss) -> None:
             if loss.exceeds(shown):
-                told = f"the page showed {shown or 'none'}"
-                raise JsctlError(f"nothing was done: this now deletes {loss}, {told}", "look again")
+                before = f"the page showed {shown or 'none'}"
+                raise JsctlError(f"nothing was done: this now deletes {loss}, {before}", "look again")
 
         line = format_arguments(words)
         try:

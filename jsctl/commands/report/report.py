@@ -222,7 +222,7 @@ async def report(env: Env, options: Options) -> Result | Events[Round]:
 async def _replay(
     env: Env, options: Options, selection: Selection, shown: _Presentation
 ) -> Result | Events[Round]:
-    """Return the recorded rounds, or what alerts would have told of them."""
+    """Return the recorded rounds, or the alerts about them."""
     if options.record or options.fail_on or selection.is_by_name or options.allow_changes:
         hint = "leave out --record, --fail-on, --allow-changes and contexts"
         raise BadInput("--replay shows a recorded file", hint)

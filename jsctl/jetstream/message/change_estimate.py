@@ -295,7 +295,7 @@ async def _fetch_parts(
     api: Api, info: Json, needs: Mapping[str, Need], concerned: Mapping[str, Need], rules: Rules
 ) -> list[Part]:
     """Return the messages that may be deleted, in parts within which no consumer's need changes, with their
-    subjects if these matter and can be told at a bearable cost."""
+    subjects if these matter and can be found at an acceptable cost."""
     name, state = str(info["config"]["name"]), info["state"]
     if needs_reading(info):
         raise JsctlError("there are too many gaps to count messages")

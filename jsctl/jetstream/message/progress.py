@@ -1,4 +1,4 @@
-"""How far mirrors and sources are, told from their origins.
+"""How far mirrors and sources are behind their origins.
 
 What a server reports as the lag is what its origin said with the last message: it is 0 as well where messages
 are refused (nats-server: stream.go, processInboundMirrorMsg), where the origin is away, and where the origin
@@ -42,7 +42,7 @@ async def measure_progress(copy: Copying, origin: Json, api: Api | None) -> Prog
     """Return how far a mirror or source is. origin: the `state` of its origin. api: through which the origin
     is asked for the rest; None to tell it from the state alone.
 
-    What cannot be told is as the copy's server says.
+    What cannot be determined is as the copy's server says.
     """
     reported, reached = Progress(copy.reported), copy.reached
     if reached is None or (not reached and copy.config.get("opt_start_time")):

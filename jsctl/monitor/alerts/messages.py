@@ -1,4 +1,4 @@
-"""What people and programs are told of alerts. No I/O."""
+"""The messages about alerts to people and programs. No I/O."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -55,7 +55,7 @@ class Rule(NamedTuple):
 
 
 class Silence(NamedTuple):
-    """Alerts that nobody is told of. alert: pattern of names. begin, end: ns since 1970, None for always."""
+    """Alerts that nobody gets. alert: pattern of names. begin, end: ns since 1970, None for always."""
 
     alert: str
     scope: Scope
@@ -69,8 +69,8 @@ class Silence(NamedTuple):
 
 
 class Receiver(NamedTuple):
-    """Who is told. command: its arguments; empty for a webhook, or stderr with neither. by: keys whose values
-    events in one message share."""
+    """Who gets alerts. command: its arguments; empty for a webhook, or stderr with neither. by: keys whose
+    values events in one message share."""
 
     name: str
     command: Sequence[str] = ()

@@ -55,7 +55,7 @@ def find_causes(facts: Facts) -> list[Cause]:
 def find_troubles(facts: Facts) -> list[Trouble]:
     """Return what is wrong with a consumer, the worst first; the same as `find_causes`, in a few words."""
     return [
-        # What has messages redelivered sooner mends no redeliveries.
+        # What redelivers messages sooner does not prevent redeliveries.
         cause.trouble._replace(
             says=cause.says, help=() if cause.trouble.code == "REDELIVERED" else cause.help
         )

@@ -139,7 +139,7 @@ def _count_unclaimed(facts: Json, infos: Iterable[Json]) -> int:
 async def _compare(
     api: Api, name: str, facts: Json, infos: Sequence[Json]
 ) -> tuple[Mapping[str, list[object] | None], Sequence[Trouble]]:
-    """Return the messages that each consumer has left behind, None where that cannot be told, and those that
+    """Return the messages that each consumer has left behind, None where that is unknown, and those that
     no filter matches.
 
     The stream is asked after its consumers, so that what was acknowledged meanwhile is not counted; nor is

@@ -277,7 +277,7 @@ class Link(NamedTuple):
 
     @property
     def progress(self) -> Progress:
-        """How far it is; where that could not be told from the origin, as its server says."""
+        """How far it is; where the origin could not be asked, as its server says."""
         return self.view.progress.get(self.key, Progress(int(self.state.get("lag") or 0)))
 
     @property

@@ -121,7 +121,7 @@ ANEW = "make the copy anew, and remove this one once nobody reads it"
 def _describe_wrong(
     edge: Edge, words: str, code: str, says: str, advice: str, flags: Sequence[str] = ()
 ) -> Trouble:
-    """Return a trouble that only another copy mends. flags: its settings that differ."""
+    """Return a trouble that only a new copy repairs. flags: its settings that differ."""
     name = edge.to[1]
     return Trouble(words, True, code, says, [Suggestion("stream copy", [name, f"{name}_NEW"], flags)], advice)
 

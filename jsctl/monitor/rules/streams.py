@@ -39,7 +39,7 @@ def _check_stream_limits(info: Json) -> Iterator[Trouble]:
     """Yield the limits of a stream that are nearly reached, and that refuse messages or lose unread ones."""
     config, state = info["config"], info["state"]
     if config.get("mirror") and is_full(config, state):
-        return  # what mends that is another thing
+        return  # another command repairs that
     limits: list[tuple[int, int, str, str]] = []
     # A stream that discards old messages reaches its limits in ordinary work; a sealed one stores none.
     discards_old = config.get("discard") != "new" and config.get("retention", "limits") == "limits"

@@ -54,7 +54,7 @@ def show_story(story: Story, recording: str) -> Result:
     """Return the story for a terminal, and as JSON. recording: the name of the file."""
     parts: list[Part] = [Text(_summarize(story), "bold" if story.changes else "good")]
     sections = [_build_section(one, story) for one in story.beginnings]
-    if any(section.fields for section in sections):  # what is told of each is in the table, too
+    if any(section.fields for section in sections):  # what is known of each is in the table, too
         parts.append(InfoPage("What began, what changed before it, and what followed", sections))
     if story.changes:
         parts += [_build_changes(story), *_build_clocks(story)]

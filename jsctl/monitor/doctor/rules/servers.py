@@ -310,7 +310,7 @@ def _find_silent_clusters(snapshot: Snapshot) -> Iterator[Trouble]:
             f"{', '.join(sorted(others))} {verb} a gateway to it, and none of its servers answers",
             "its streams cannot be reached from here, and its servers count as members of JetStream that are"
             " away",
-            f"start the servers of cluster {name}, or mend its network:"
+            f"start the servers of cluster {name}, or repair its network:"
             f" {snapshot.build_system_line('server list')} shows which answer; if the cluster was removed,"
             " take its gateway out of the configurations",
             [f"cluster {name}"],
