@@ -66,7 +66,7 @@ _SIMPLY = Resigning()
 
 
 def create_operator(
-    store: AuthStore, change: Change = leave_unchanged, *, signing: bool = True, system: str = SYSTEM_ACCOUNT
+    store: AuthStore, change: Change = leave_unchanged, *, signing: bool = True, system: str
 ) -> Operator:
     """Create an operator with a system account. system: its name; empty for no system account.
 
@@ -151,7 +151,7 @@ def find_operator_signer(store: AuthStore, chosen_key: str = "") -> KeyPair:
 def create_account(
     store: AuthStore,
     name: str,
-    change: Change = leave_unchanged,
+    change: Change,
     *,
     signer: str = "",
     claims: Mapping[str, Any] | None = None,
@@ -271,7 +271,7 @@ def create_user(
     signer: KeyPair,
     *,
     public: str = "",
-    claims: Mapping[str, Any] | None = None,
+    claims: Mapping[str, Any] | None,
 ) -> User:
     """Create a user with these `nats` claims.
 
@@ -352,9 +352,7 @@ def _needs_signing(record: Record, changed: Json, issuer: str, resigning: Resign
     return bool(changed != record.claims or issuer != record.issuer or resigning.again or record.doubt)
 
 
-def _apply_change(
-    record: Record, change: Change, claims: Mapping[str, Any] | None = None, kind: str = ""
-) -> Json:
+def _apply_change(record: Record, change: Change, claims: Mapping[str, Any] | None, kind: str = "") -> Json:
     """Return the changed claims. kind: of claims that are signed again, valid from now on, which say that
     they are of this kind; empty to leave that as it is."""
     changed: Json = copy.deepcopy(record.claims)

@@ -52,7 +52,7 @@ def decode_header(token: str) -> Json:
     return header if isinstance(header, dict) else {}
 
 
-def is_signed(token: str, public: str, version: int = 2) -> bool:
+def is_signed(token: str, public: str, version: int) -> bool:
     """Return whether the owner of a public key signed a JWT. version: of its claims; the signature of an
     outdated one does not cover the header (nats-io/jwt: v2/decoder.go)."""
     signed, _, signature = token.strip().rpartition(".")

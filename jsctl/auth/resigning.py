@@ -37,7 +37,7 @@ def needs_role(store: AuthStore, account: Account, user: User) -> bool:
     return not _may_sign(store, account, user.issuer) and not find_own_permissions(user.nats)
 
 
-def plan_signing(store: AuthStore, account: Account, user: User, name: str = "") -> Signing:
+def plan_signing(store: AuthStore, account: Account, user: User, name: str) -> Signing:
     """Return how to sign a user again.
 
     name: the key or role to sign with; empty for the key that signed it, if it still may sign, or else one

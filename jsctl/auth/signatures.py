@@ -58,9 +58,7 @@ def find_signature_problem(token: str, issuer: str, version: int) -> str:
     return ""
 
 
-def find_operator_doubt(
-    name: str, token: str, claims: Json, has_seed: Callable[[str], bool] = lambda _: False
-) -> Doubt | None:
+def find_operator_doubt(name: str, token: str, claims: Json, has_seed: Callable[[str], bool]) -> Doubt | None:
     """Return why an operator's JWT is not genuine; None when it is.
 
     A signing key that only the JWT itself names proves nothing, unless its seed is at hand (`has_seed`).

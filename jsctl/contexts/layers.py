@@ -60,7 +60,7 @@ def find_flag(name: str) -> str:
     return FLAGS[name].names[0].partition("/")[0] if name in FLAGS else f"--{name}"
 
 
-def merge_flags(flags: Mapping[str, Any], from_environment: Collection[str | None] = ()) -> dict[str, Any]:
+def merge_flags(flags: Mapping[str, Any], from_environment: Collection[str | None]) -> dict[str, Any]:
     """Return the values of flags by Settings field, with those of the command line applied to those of the
     environment.
 

@@ -44,7 +44,7 @@ class Identities:
     creds: Mapping[str, str]  #: user name -> credentials file
 
 
-def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) -> Identities:
+def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool) -> Identities:
     """Return the identities of a network, and create those that its folder does not have yet.
 
     Accounts whose claims the network's file changes are signed again, unless `keep`; keys and users stay.

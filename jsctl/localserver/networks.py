@@ -87,7 +87,7 @@ def list_names(environ: Mapping[str, str]) -> list[str]:
     return [network.state.name for network in list_networks(environ)]
 
 
-def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
+def find_network(environ: Mapping[str, str], name: str) -> LocalNetwork:
     """Return the network with a name or folder; for an empty name, that of JSCTL_NETWORK or the only one.
 
     Raises NotFound, BadInput.

@@ -82,7 +82,7 @@ def scale_text(text: str, scale: float) -> str:
 
 
 def describe_account(
-    account: Json, context: str, servers: int, document: Json, scale: float, permissions: Json | None = None
+    account: Json, context: str, servers: int, document: Json, scale: float, permissions: Json | None
 ) -> Original:
     """Return one account, on the servers n1, n2, ... of one cluster. account: its info. servers: their
     number. permissions: of the login, as its server reports them; None if it may do everything."""

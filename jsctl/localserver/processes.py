@@ -91,7 +91,7 @@ def start(
         os.close(handle)
 
 
-def take_lock(handle: int, seconds: float = 0.0) -> bool:
+def take_lock(handle: int, seconds: float) -> bool:
     """Lock an open file; return whether it was free, or became so within `seconds`."""
     end = time.monotonic() + seconds
     while True:

@@ -8,7 +8,7 @@ from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.spec_reader import load_spec
 
 
-def build_single_server(name: str = "local", domain: str = "") -> NetworkSpec:
+def build_single_server(name: str, domain: str) -> NetworkSpec:
     """Return one server with JetStream. Contexts NAME and NAME-system."""
     spec = load_spec("single")
     cluster = spec.clusters[0]

@@ -83,7 +83,7 @@ class Topology:
     links: tuple[Link, ...] = ()
 
 
-def build_configured_topology(file: Path, name: str = "local") -> Topology:
+def build_configured_topology(file: Path, name: str) -> Topology:
     """Return one server with a configuration of the user's, whose logins are unknown."""
     return Topology(
         name,

@@ -35,7 +35,7 @@ def encode_publish(subject: str, data: bytes, reply: str = "", header_block: byt
 _SMALL = 8 << 10
 
 
-def publish_parts(subject: str, data: bytes, reply: str = "", header_block: bytes = b"") -> tuple[bytes, ...]:
+def publish_parts(subject: str, data: bytes, reply: str, header_block: bytes) -> tuple[bytes, ...]:
     """Encode as `encode_publish`, in parts that the caller joins: large data is then copied once."""
     if len(data) < _SMALL:
         return (encode_publish(subject, data, reply, header_block),)

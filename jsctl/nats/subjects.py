@@ -40,7 +40,7 @@ def validate_bucket(name: str, prefix: str) -> str:
     return name
 
 
-def validate_existing_name(name: str, noun: str = "stream") -> str:
+def validate_existing_name(name: str, noun: str) -> str:
     r"""Return the name of something that exists, which may contain control characters.
 
     These may be typed as they are, or as jsctl shows them: `\x1b` for ESC. Raises ValueError.

@@ -61,7 +61,7 @@ def draw_sparkline(values: Values, width: int = 24) -> str:
     return "".join(" " if v is None else _BARS[1 + round((v - lowest) * scale)] for v in squeezed)
 
 
-def plot_dots(values: Values, width: int = 60, height: int = 6) -> list[str]:
+def plot_dots(values: Values, width: int, height: int) -> list[str]:
     """Return `height` lines of braille dots, zero or the smallest at the bottom; two values in a column."""
     squeezed = squeeze(values, width * 2)
     known_values = [value for value in squeezed if value is not None]

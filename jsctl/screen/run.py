@@ -120,8 +120,8 @@ async def run_screen(
     *,
     color: bool,
     environ: Mapping[str, str],
-    endless: bool = False,
-    take_notices: TakeNotices = lambda show: None,
+    endless: bool,
+    take_notices: TakeNotices,
 ) -> ExitStatus:
     """Show a live screen until the user quits or its rounds are done; then print what it showed last, and the
     command lines of `y`.

@@ -244,7 +244,7 @@ class Live(NamedTuple):
     status: Callable[[], ExitStatus] = lambda: ExitStatus.OK
 
 
-def table_board(result: Result, number: int = 0) -> Board:
+def table_board(result: Result, number: int) -> Board:
     """Return the board of a result: a part for each of its tables, its texts above."""
     tables = result.tables()
     texts = [part for part in result.parts if isinstance(part, Text | Lines)]
@@ -259,7 +259,7 @@ def table_board(result: Result, number: int = 0) -> Board:
     return Board(parts, notices=notices, number=number)
 
 
-def table_live(fetch: Callable[[], Awaitable[Result]], start: Start, interval: int, rounds: int = 0) -> Live:
+def table_live(fetch: Callable[[], Awaitable[Result]], start: Start, interval: int, rounds: int) -> Live:
     """Return a live screen of a command's result, which `fetch` builds again each round; all of its tables
     react to keys.
 

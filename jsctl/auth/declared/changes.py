@@ -59,7 +59,7 @@ def build_account_change(
     label: str,
     *,
     prune: bool,
-    strict: bool = False,
+    strict: bool,
 ) -> Callable[[Json], None]:
     """Return a function that changes an account's claims in place.
 

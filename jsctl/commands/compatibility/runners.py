@@ -89,7 +89,7 @@ _NO_WORD = re.compile(r"[A-Za-z_]\w*\+?=|\d*&?[<>]|-$")
 """Assignments, redirections, and the `-` of su."""
 
 
-def is_program(before: Sequence[str], behind: Sequence[str] = ()) -> bool:
+def is_program(before: Sequence[str], behind: Sequence[str]) -> bool:
     """Return whether a word of a command can be the program that is run, and not a user, a host, a container
     or a namespace. before: the words of the command up to it. behind: those after it."""
     rest = list(before)

@@ -74,7 +74,7 @@ def _show_differences(
     second: str,
     differing: Sequence[KeyDifference],
     same: int,
-    unknown: Sequence[str] | None = None,
+    unknown: Sequence[str] | None,
 ) -> Result:
     """Show what differs between two buckets, by key. same: number of keys with the same value in both.
     unknown: keys that are not compared, as their values at a time are gone; None without a time."""

@@ -55,7 +55,7 @@ async def open_named(env: Env, name: str, api: Api | None = None, codec: Codec =
     return bucket._replace(codec=codec)
 
 
-def parse_patterns(env: Env, keys: Sequence[str], codec: Codec = PLAIN) -> list[str]:
+def parse_patterns(env: Env, keys: Sequence[str], codec: Codec) -> list[str]:
     """Return the stored forms of keys and patterns from the command line; without any, the pattern of all
     keys. Raises BadInput.
     """

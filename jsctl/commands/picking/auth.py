@@ -27,7 +27,7 @@ def read_choices(env: Env) -> Choices:
     return make_choices(env.environ, str(env.flags.get("auth_store") or ""))
 
 
-async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -> AuthStore:
+async def pick_operator(env: Env, name: str, *, flag: str = "--operator") -> AuthStore:
     """Return the store of an operator: the named one, the one of `read_choices`, or one that the user picks.
 
     Raises NotFound, BadInput.
@@ -90,9 +90,7 @@ async def pick_operator_user(
     return store, owner, await pick_user(env, store, owner, user, doubted=True)
 
 
-async def pick_user(
-    env: Env, store: AuthStore, account: Record, name: str = "", *, doubted: bool = False
-) -> User:
+async def pick_user(env: Env, store: AuthStore, account: Record, name: str, *, doubted: bool = False) -> User:
     """Return a user of an account, by name; without a name one that the user picks.
 
     doubted: also one whose JWT is not genuine. Raises NotFound, NotGenuine, BadInput.

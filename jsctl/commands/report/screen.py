@@ -81,7 +81,7 @@ async def fetch_rounds(
     interval: int,
     count: int | None,
     clock: Callable[[], float],
-    alerting: Alerting | None = None,
+    alerting: Alerting | None,
 ) -> AsyncGenerator[Round, None]:
     """Yield rounds, each after it was recorded with all that the screen would show. interval: ns."""
     rounds = places.rounds(interval / SECOND, count)

@@ -70,7 +70,7 @@ def read_entries(backup: Backup) -> Generator[Item]:
         reader.finish()
 
 
-def validate_part(part: Backup, advance: Advance = lambda size: None) -> None:
+def validate_part(part: Backup, advance: Advance) -> None:
     """Read one backup: every entry, and its digests. Raises BadInput. See `verify_part`."""
     part.check_configuration()
     deque(_read_part(part, advance), maxlen=0)
@@ -78,7 +78,7 @@ def validate_part(part: Backup, advance: Advance = lambda size: None) -> None:
         deque(_read_gone(part), maxlen=0)
 
 
-def verify_part(part: Backup, advance: Advance = lambda size: None) -> None:
+def verify_part(part: Backup, advance: Advance) -> None:
     """Check the files of one backup by the digests of its manifest. Raises BadInput.
 
     advance: called with the number of bytes read of its snapshot.

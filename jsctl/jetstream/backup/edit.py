@@ -20,9 +20,7 @@ from jsctl.jetstream.backup.writer import naming, put_backup, sync
 from jsctl.jetstream.kv.names import build_subject_prefix, is_bucket, stream_to_bucket
 
 
-def edit_backup(
-    backup: files.Backup, target: Path, options: EditOptions, advance: Advance = lambda size: None
-) -> Edit:
+def edit_backup(backup: files.Backup, target: Path, options: EditOptions, advance: Advance) -> Edit:
     """Write an edited copy of a backup to a folder or .tgz file that does not exist, or to an empty folder;
     of an obfuscated one also the key file, beside it.
 

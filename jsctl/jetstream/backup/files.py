@@ -273,7 +273,7 @@ def open_backup(path: Path, copy: Path | None = None, keys: Keys = NO_KEYS) -> B
     return replace(link, parents=tuple(parents), size=sum(each.size for each in (*parents, link)))
 
 
-def open_part(path: Path, copy: Path | None = None, *, digest: str = "", keys: Keys = NO_KEYS) -> Backup:
+def open_part(path: Path, copy: Path | None = None, *, digest: str = "", keys: Keys) -> Backup:
     """Open a backup without its parents. digest: that of its manifest, if it is known."""
     if strip_age(path.name) in _BACKUP_FILES and not path.is_dir():
         path = path.parent
@@ -315,7 +315,7 @@ def open_part(path: Path, copy: Path | None = None, *, digest: str = "", keys: K
     )
 
 
-def find_parent(path: Path, keys: Keys = NO_KEYS) -> str | None:
+def find_parent(path: Path, keys: Keys) -> str | None:
     """Return the digest of the parent of a backup that cannot be opened; empty if it has none, None if that
     cannot be known."""
     try:

@@ -26,7 +26,7 @@ class Validation(NamedTuple):
     known: list[Path]
 
 
-def validate_with_receipt(backup: Backup, path: Path, advance: Advance = lambda size: None) -> Validation:
+def validate_with_receipt(backup: Backup, path: Path, advance: Advance) -> Validation:
     """Read the parts of a backup that a receipt does not name, and add them to it.
 
     path: of the receipt, which may not exist yet. advance: called with the number of bytes read. Blocks: call

@@ -33,7 +33,7 @@ class _Member(NamedTuple):
 async def balance_leaders(
     groups: Mapping[str, RaftGroup],
     moves: Iterable[Move],
-    on_move: Callable[[RaftGroup, Move], object] = lambda group, move: None,
+    on_move: Callable[[RaftGroup, Move], object],
 ) -> Balance:
     """Make the moves one after the other; one that fails does not stop the others.
 

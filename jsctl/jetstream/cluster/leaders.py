@@ -71,10 +71,10 @@ def is_replicated(info: Json) -> bool:
 
 async def elect_leader(
     group: RaftGroup,
-    preferred: str = "",
+    preferred: str,
     *,
-    force: bool = False,
-    on_request: Callable[[str, int], object] = lambda leader, peers: None,
+    force: bool,
+    on_request: Callable[[str, int], object],
 ) -> LeaderChange:
     """Make the leader step down, and wait until a server leads again.
 

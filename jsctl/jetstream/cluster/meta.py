@@ -12,7 +12,7 @@ from jsctl.jetstream.cluster.leaders import RaftGroup
 
 
 def build_meta_group(
-    api: Api, fetch: Callable[[], Awaitable[Json]], *, cluster: str = "", tags: Sequence[str] = ()
+    api: Api, fetch: Callable[[], Awaitable[Json]], *, cluster: str, tags: Sequence[str]
 ) -> RaftGroup:
     """Return the meta group. fetch: returns its state {"leader", "replicas"}. cluster, tags: where the next
     leader should be."""

@@ -135,7 +135,7 @@ async def _list_holders(api: Api, subject: str) -> list[str]:
     return [str(info["config"]["name"]) for info, subjects in zip(infos, held, strict=True) if subjects]
 
 
-async def find_stream(api: Api, subject: str, name: str = "") -> Json:
+async def find_stream(api: Api, subject: str, name: str) -> Json:
     """Fetch the info of the stream that counts a subject or holds its counters. name: its name, if known.
 
     Raises MissingName, BadInput when several streams could be meant, JsctlError for a stream without
@@ -189,9 +189,7 @@ async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[st
     return str(ack.get("val", "")), str(ack.get("stream") or name)
 
 
-async def estimate_addition(
-    api: Api, subject: str, amount: str, stream: str = ""
-) -> tuple[str, str, str | None]:
+async def estimate_addition(api: Api, subject: str, amount: str, stream: str) -> tuple[str, str, str | None]:
     """Return what `add` would do: the stream, the present value, and the new one, which is None when it has
     too many digits to calculate. Raises what `add` raises."""
     config = await _find_counting(api, subject, stream)

@@ -35,7 +35,7 @@ async def collect_declarations(
     patterns: Sequence[str],
     place: Mapping[str, str],
     *,
-    with_internal: bool = False,
+    with_internal: bool,
     with_consumers: bool = True,
     infos: dict[str, Json] | None = None,
 ) -> Declarations:

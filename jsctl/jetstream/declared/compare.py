@@ -179,7 +179,7 @@ def plan_consumer_removal(target: Target, info: Json, label: str) -> Step:
     return step._replace(label=label, notes=[describe_position(info)])
 
 
-def describe_consumer(info: Json, label: str = "") -> str:
+def describe_consumer(info: Json, label: str) -> str:
     """Return a consumer with its position, and its owner if that is not `label`."""
     owner = get_label(info["config"])
     words = "" if owner == label else f", of label {owner}" if owner else ", which nobody declares"

@@ -43,7 +43,7 @@ def validate_new_key(key: str, codec: Codec = PLAIN) -> str:
     return stored
 
 
-def parse_existing_key(text: str, codec: Codec = PLAIN) -> str:
+def parse_existing_key(text: str, codec: Codec) -> str:
     """Return the stored form of an existing key. Without a codec, its control characters may be typed as they
     are, or as jsctl shows them.
 
@@ -57,7 +57,7 @@ def parse_existing_key(text: str, codec: Codec = PLAIN) -> str:
     return key
 
 
-def parse_key_pattern(text: str, codec: Codec = PLAIN) -> str:
+def parse_key_pattern(text: str, codec: Codec) -> str:
     """Return the stored form of a key, or of a pattern in which `*` stands for a token and `>` for the rest.
     Raises BadInput."""
     pattern = encode_key(text, codec, is_pattern=True)

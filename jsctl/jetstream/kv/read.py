@@ -10,7 +10,7 @@ from jsctl.base.units import format_time
 from jsctl.errors import BadInput, JsctlError, MissingName, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv.bucket import Bucket, open_bucket
-from jsctl.jetstream.kv.codec import PLAIN, Codec
+from jsctl.jetstream.kv.codec import Codec
 from jsctl.jetstream.kv.entry import Entry, decode_entry
 from jsctl.jetstream.kv.names import is_pattern
 from jsctl.jetstream.message import browse
@@ -164,7 +164,7 @@ def read_entries(
     )
 
 
-def deduplicate_patterns(patterns: Sequence[str], codec: Codec = PLAIN) -> list[str]:
+def deduplicate_patterns(patterns: Sequence[str], codec: Codec) -> list[str]:
     """Return the patterns without repetitions. Raises BadInput when two overlap, which consumers refuse."""
     distinct = list(dict.fromkeys(patterns))
     for at, pattern in enumerate(distinct):

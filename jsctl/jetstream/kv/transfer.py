@@ -23,7 +23,7 @@ from jsctl.jetstream.message.stdin import STDIN, LineSplitter, read_chunks
 from jsctl.nats.subjects import is_subject
 
 
-def parse_entry(record: Any, codec: Codec = PLAIN) -> Entry:
+def parse_entry(record: Any, codec: Codec) -> Entry:
     """Parse the entry that a line describes; its key becomes the stored one. Raises BadInput."""
     if not isinstance(record, dict):
         raise BadInput("an entry must be a JSON object")

@@ -97,9 +97,7 @@ async def mark(bucket: Bucket, key: str, operation: str, ttl: str = "") -> int:
     return await _store(bucket, key, b"", build_headers(operation, ttl))
 
 
-async def mark_all(
-    bucket: Bucket, keys: Sequence[str], operation: str, ttl: str = "", advance: Advance = lambda count: None
-) -> int:
+async def mark_all(bucket: Bucket, keys: Sequence[str], operation: str, ttl: str, advance: Advance) -> int:
     """Store a marker for each of many keys; return how many. Those stored before an error stay."""
     block = encode_headers(build_headers(operation, ttl))
 
@@ -114,7 +112,7 @@ async def mark_all(
 async def store_all(
     bucket: Bucket,
     bursts: AsyncIterator[Sequence[OutgoingMessage]],
-    advance: Advance = lambda count: None,
+    advance: Advance,
 ) -> int:
     """Store many messages in their order; return how many. Raises what one of them raises."""
     totals = PublishTotals()

@@ -37,7 +37,7 @@ class Batch(NamedTuple):
         return not self.decoder.is_single and (status is None or status[0] in (END, NO_MESSAGE))
 
 
-async def fetch_batch(api: Api, stream: str, sequence: int, subject: str = "", batch: int = BATCH) -> Batch:
+async def fetch_batch(api: Api, stream: str, sequence: int, subject: str, batch: int) -> Batch:
     """Fetch up to `batch` messages, beginning at a sequence. subject: a filter, empty for all.
 
     The replica that answers may lag or lack messages; only the stream's leader has them all. Raises
@@ -46,9 +46,7 @@ async def fetch_batch(api: Api, stream: str, sequence: int, subject: str = "", b
     return await _fetch(api, stream, {"seq": sequence, "next_by_subj": subject or ">", "batch": batch})
 
 
-async def fetch_last_batch(
-    api: Api, stream: str, subjects: list[str], sequence: int, batch: int = BATCH
-) -> Batch:
+async def fetch_last_batch(api: Api, stream: str, subjects: list[str], sequence: int, batch: int) -> Batch:
     """Fetch up to `batch` last messages of the subjects that a filter matches, beginning at a sequence.
 
     Raises JsctlError for too many subjects, Unreachable.

@@ -209,7 +209,7 @@ class _HoleCheck:
 
 
 async def read_last(
-    api: Api, stream: str, subjects: list[str], batch: int = BATCH
+    api: Api, stream: str, subjects: list[str], batch: int
 ) -> AsyncGenerator[list[Message], None]:
     """Yield the last message of each subject that a filter matches, by direct gets, in pages.
 

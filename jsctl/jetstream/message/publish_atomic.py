@@ -33,7 +33,7 @@ class _NotStored(RequestTimeout):
 
 
 async def publish_atomically(
-    connection: Connection, messages: Sequence[OutgoingMessage], retry: RetryPolicy | None = None
+    connection: Connection, messages: Sequence[OutgoingMessage], retry: RetryPolicy | None
 ) -> Json:
     """Store all messages or none of them; return the ack of the batch: `{stream, seq, batch, count}`.
 

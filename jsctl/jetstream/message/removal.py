@@ -32,7 +32,7 @@ class Purged(NamedTuple):
 
 
 async def estimate_purges(
-    api: Api, names: list[str], limits: PurgeLimits, unprotected: Collection[str] = ()
+    api: Api, names: list[str], limits: PurgeLimits, unprotected: Collection[str]
 ) -> dict[str, DataLoss]:
     """Return what a purge would remove from each stream. Raises what `purge_streams` raises first."""
     infos = await _fetch_purgeable(api, names, unprotected)
@@ -48,7 +48,7 @@ async def purge_streams(
     names: list[str],
     limits: PurgeLimits,
     report_partial: Callable[[Sequence[Purged]], None],
-    unprotected: Collection[str] = (),
+    unprotected: Collection[str],
 ) -> list[Purged]:
     """Purge streams one after the other; nothing is purged when one of them does not exist, denies it, or is
     protected and not among `unprotected`.
@@ -76,9 +76,7 @@ async def _fetch_purgeable(api: Api, names: list[str], unprotected: Collection[s
     return infos
 
 
-async def estimate_deletions(
-    api: Api, names: list[str], unprotected: Collection[str] = ()
-) -> dict[str, DataLoss]:
+async def estimate_deletions(api: Api, names: list[str], unprotected: Collection[str]) -> dict[str, DataLoss]:
     """Return what each stream holds. Raises ApiError for one that does not exist, JsctlError for a protected
     one that is not among `unprotected`."""
     infos = await streams.fetch_infos(api, names)
@@ -90,7 +88,7 @@ async def delete_streams(
     api: Api,
     names: Sequence[str],
     report_partial: Callable[[Sequence[str]], None],
-    unprotected: Collection[str] = (),
+    unprotected: Collection[str],
 ) -> None:
     """Delete streams one after the other; none when one of them is protected and not among `unprotected`.
 

@@ -110,7 +110,7 @@ def find_raised_ttl(config: Mapping[str, Any], ttl: int) -> int:
     return markers if 0 < ttl < markers and config.get("max_msgs_per_subject") != 1 else 0
 
 
-def describe_raised(config: Mapping[str, Any], ttl: int, scheduled: int = 0) -> Sequence[str]:
+def describe_raised(config: Mapping[str, Any], ttl: int, scheduled: int) -> Sequence[str]:
     """Say for how long a stream keeps messages instead of their TTL (ns). scheduled: the TTL of those that it
     publishes for a schedule. Either is 0 for none."""
     raised = {"it": find_raised_ttl(config, ttl), "what it publishes": find_raised_ttl(config, scheduled)}

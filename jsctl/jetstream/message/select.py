@@ -100,7 +100,7 @@ class _Pace:
 
 
 async def select_from_several(
-    api: Api, last_sequences: Mapping[str, int], selection: Selection, *, max_rate: int = 0
+    api: Api, last_sequences: Mapping[str, int], selection: Selection, *, max_rate: int
 ) -> AsyncGenerator[Sequence[Message], None]:
     """Yield messages of several streams, a few of which are read at the same time; those of each stream in
     their order.

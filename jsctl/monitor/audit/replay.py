@@ -192,7 +192,7 @@ def _is_meta_leader(reply: Json) -> bool:
     ].get("name")
 
 
-def read_archived_account(archive: Archive, account: str, server: str = "") -> Json:
+def read_archived_account(archive: Archive, account: str, server: str) -> Json:
     """Return what a server reported of an account, by its ID or name. server: its name; empty for the first.
 
     Raises NotFound.

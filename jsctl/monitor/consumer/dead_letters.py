@@ -82,7 +82,7 @@ def build_capture_line(stream: str, consumer: str) -> str:
     return build_line("consumer dead", stream, consumer, flags=["--capture"])
 
 
-def list_capture_subjects(prefix: str, stream: str = "*", consumer: str = "*") -> list[str]:
+def list_capture_subjects(prefix: str, stream: str, consumer: str) -> list[str]:
     """Return the subjects of the advisories on what consumers give up. prefix: replaces `$JS.EVENT`."""
     base = f"{prefix or '$JS.EVENT'}.ADVISORY.CONSUMER"
     return [f"{base}.{kind}.{stream}.{consumer}" for kind in ("MAX_DELIVERIES", "MSG_TERMINATED")]

@@ -202,7 +202,7 @@ _STREAMS = (
 _METRIC = re.compile(r"\b(?:" + "|".join(sorted(HELP, key=len, reverse=True)) + r")\b")
 
 
-def build_files(prefix: str = "") -> Mapping[str, str]:
+def build_files(prefix: str) -> Mapping[str, str]:
     """Return the texts of all files, by name. prefix: as the exporter has it."""
     dashboards = {
         "jetstream-overview.json": _build_dashboard(

@@ -127,8 +127,8 @@ def is_static(info: Json) -> bool:
 async def fetch_overview(
     api: Api,
     *,
-    pattern: str = "",
-    consumers: bool = True,
+    pattern: str,
+    consumers: bool,
     order: PollingOrder | None = None,
     memory: Memory[StreamParts] | None = None,
 ) -> Overview:

@@ -62,7 +62,7 @@ async def fetch_answers(
     memory: Memory[StreamParts],
     heard: set[str],
     *,
-    with_config: bool = False,
+    with_config: bool,
 ) -> Answers:
     """Fetch what is asked of a place in a round. order: of whose consumers are listed. memory: of the rounds
     before. heard: IDs of the servers that answered in the round before, which it keeps. with_config: whether
@@ -167,7 +167,7 @@ class Place(NamedTuple):
         """Whether it is of the system account, which has servers and no streams."""
         return self.tracker.streams is None and self.tracker.servers is not None
 
-    def has_part(self, part: str = "") -> bool:
+    def has_part(self, part: str) -> bool:
         """Return whether what a part shows is known, now or from an earlier round."""
         known = self.tracker.servers if part == "servers" else self.tracker.streams
         return known is not None or self.is_system

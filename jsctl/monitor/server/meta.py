@@ -6,7 +6,7 @@ from jsctl.monitor.server.requests import Json, fetch_jetstream
 from jsctl.nats.connection import Connection
 
 
-async def fetch_meta(connection: Connection, domain: str = "") -> Json:
+async def fetch_meta(connection: Connection, domain: str) -> Json:
     """Fetch {"name", "leader", "replicas"} of the meta group of a domain.
 
     Without a domain, that of the connected server. Raises JsctlError when its servers are not clustered.
@@ -30,7 +30,7 @@ async def fetch_meta(connection: Connection, domain: str = "") -> Json:
     return max(metas, key=lambda meta: bool(meta["is_leader"]))
 
 
-async def fetch_led_meta(connection: Connection, domain: str = "") -> Json:
+async def fetch_led_meta(connection: Connection, domain: str) -> Json:
     """As `fetch_meta`; also raises JsctlError when the meta group has no leader, which nothing answers."""
     meta = await fetch_meta(connection, domain)
     if not meta.get("leader"):

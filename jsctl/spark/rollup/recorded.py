@@ -16,9 +16,9 @@ def roll_up_recording(
     replay: Replay,
     *,
     daily: bool,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    pattern: str = "",
+    since: datetime | None,
+    until: datetime | None,
+    pattern: str,
 ) -> dict[str, list[Sample]]:
     """Return rows by report (streams, consumers, replication, servers), oldest first, of streams that match
     the glob `pattern`. Only samples from `since` up to `until` (exclusive) count; the last one before is what

@@ -86,7 +86,7 @@ def _write(spark: "SparkSession", table: Any, folder: Place) -> int:
     return int(table.num_rows)
 
 
-def build_statement(report: RollupReport, unit: str, since: date | None = None) -> str:
+def build_statement(report: RollupReport, unit: str, since: date | None) -> str:
     """Return the SELECT that rolls up a report.
 
     The last samples before `since` provide the earlier values of counters.

@@ -125,7 +125,7 @@ def parse_write_options(
     environ: Mapping[str, str] = os.environ,
     *,
     streaming: bool = False,
-    settings: Settings | None = None,
+    settings: Settings | None,
 ) -> WriteJob:
     """Parse and validate options and columns.
 
@@ -165,7 +165,7 @@ def parse_write_options(
 
 
 def create_writer(
-    options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None = None
+    options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None
 ) -> JetStreamWriter:
     """Return the writer of a batch query.
 
@@ -181,7 +181,7 @@ def create_writer(
 
 
 def create_stream_writer(
-    options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None = None
+    options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None
 ) -> JetStreamStreamWriter:
     """Return the writer of a streaming query. Raises what `parse_write_options` raises, and BadInput for a
     continuous trigger. Does not look up the stream, as Spark creates another writer for each batch."""

@@ -103,7 +103,7 @@ class JetStreamReader(DataSourceReader):
 
 
 def plan_partitions(
-    options: ReadOptions, job: ReadJob, direct: bool, addresses: Sequence[ServerAddress] = ()
+    options: ReadOptions, job: ReadJob, direct: bool, addresses: Sequence[ServerAddress]
 ) -> list[RangePartition]:
     """Split a job into partitions, one for each task; an empty one is one partition."""
     count = count_ranges(job.end - job.start, options.min_partitions, os.cpu_count() or 1)

@@ -91,7 +91,7 @@ _CONSUMER: Mapping[str, _Verb] = {
 }
 
 
-def link_changes(place: int, flags: Sequence[str], stream: str, consumer: str = "") -> dict[str, Link]:
+def link_changes(place: int, flags: Sequence[str], stream: str, consumer: str) -> dict[str, Link]:
     """Return the keys that change a stream or a consumer. flags: of command lines for the place."""
     names = (stream, consumer) if consumer else (stream,)
     verbs = _CONSUMER if consumer else _STREAM
