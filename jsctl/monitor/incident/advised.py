@@ -192,7 +192,7 @@ def merge_advised(
     merged = []
     for change in changes:
         span = change.at - change.after
-        matching = [
+        told = [
             number
             for number in by_name.get(change.name, ())
             if change.kind in advised[number].shown_by

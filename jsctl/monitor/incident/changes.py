@@ -87,7 +87,7 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
         )
         for one in place.problems(at)
         for trouble in one.troubles
-        if trouble.code != "SERVER_SILENT"  # that it no longer answers is reported for the first round
+        if trouble.code != "SERVER_SILENT"  # that it no longer answers is told of the first round
     }
     if outage and place.find_outage("servers"):
         problems = {key: one for key, one in problems.items() if one.kind == "context"}

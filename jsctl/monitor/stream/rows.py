@@ -168,7 +168,7 @@ def build_stream_row(
     )
 
 
-def build_silent_row(name: str, reason: str, context: str, domain: str) -> StreamRow:
+def build_silent_row(name: str, reason: str, context: str = "", domain: str = "") -> StreamRow:
     """Return the row of a stream that could not be asked."""
     empty_info: Json = {"config": {"name": name}, "state": {}}
     return build_stream_row(empty_info, context, domain, reason)._replace(replicas=0)
