@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import changes
 from tests.support.imports import find_users
-from tests.support.selection import TESTS
+from tests.support.selection import TESTS, put_cases_last
 from tests.support.sources import ROOT, read_modules
 
 FILES = [
@@ -119,3 +119,10 @@ def test_what_is_no_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     with pytest.raises(pytest.UsageError, match="use --fast=all"):
         changes.find_base()
+
+
+def test_a_test_with_many_cases_leaves_room_for_others() -> None:
+    """300 cases of the nearest file were all that the fast loop ran beside the contracts."""
+    cases = [("near", number) for number in range(333)] + [("next", 0)]
+    ordered = put_cases_last(cases, lambda case: case[0])
+    assert ordered[0] == ("near", 0) and ("next", 0) in ordered[:20] and sorted(ordered) == sorted(cases)

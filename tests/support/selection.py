@@ -4,8 +4,10 @@ import functools
 import gc
 import os
 import re
-from collections.abc import Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import is_hypothesis_test
@@ -13,6 +15,8 @@ from xdist.workermanage import WorkerController
 
 from tests.support import changes
 from tests.support.imports import find_users
+
+T = TypeVar("T")
 
 TESTS = Path(__file__).parents[1]
 
@@ -32,6 +36,9 @@ a verb is for."""
 _QUICK, _SLOW = 300, 10
 """How many tests `--fast` has besides those of `_ALWAYS`, and how many more that are `slow`: what two cores
 run in a quarter of a minute."""
+
+_CASES = 10
+"""How many cases of each of these tests come first: one with hundreds leaves room for those of others."""
 
 _OF_ALL = frozenset(
     {
@@ -256,10 +263,21 @@ def _select_near(items: list[pytest.Item], nearest: Sequence[str]) -> list[pytes
     chosen = [
         item for group in by_file.values() for item in group if _is_always(item.path) and _is_quick(item)
     ]
-    near = [item for path in nearest for item in by_file.get(path, ())]
+    near = put_cases_last([item for path in nearest for item in by_file.get(path, ())], _case)
     chosen += [item for item in near if "slow" not in _list_marks(item)][:_QUICK]
     chosen += [item for item in near if "slow" in _list_marks(item)][:_SLOW]
     return chosen
+
+
+def put_cases_last(items: Sequence[T], get_test: Callable[[T], object]) -> list[T]:
+    """Return items in their order, but those of tests of which many come before after all others."""
+    before: Counter[object] = Counter()
+    first, last = list[T](), list[T]()
+    for item in items:
+        test = get_test(item)
+        (first if before[test] < _CASES else last).append(item)
+        before[test] += 1
+    return first + last
 
 
 def _select_all(items: list[pytest.Item]) -> list[pytest.Item]:

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,23 @@ def test_partitions() -> None:
     for wrong in ("subject", "subject:0", "subject:-1", "month", ""):
         with pytest.raises(BadInput):
             parse_partitions([wrong])
+
+
+def test_columns_to_partition_by_in_tasks() -> None:
+    pa = pytest.importorskip("pyarrow")
+    time = datetime(2026, 11, 29, 23, 30, tzinfo=UTC)
+    columns = {
+        "subject": pa.array(["ORDERS.eu", "ORDERS"]),
+        "timestamp": pa.array([time, time], pa.timestamp("us", "UTC")),
+        "id": pa.array([7, None]),
+    }
+    built = {each.name: each.build(columns) for each in parse_partitions(["hour", "subject:2", "field:id"])}
+    assert {name: column.to_pylist() for name, column in built.items()} == {
+        "date": [time.date()] * 2,
+        "hour": [23] * 2,
+        "subject_2": ["eu", None],
+        "field_id": ["7", None],
+    }
 
 
 KEPT = (
