@@ -50,6 +50,22 @@ def test_json_keys_are_declared() -> None:
     )
 
 
+def test_fields_for_flags_are_read() -> None:
+    """A flag whose field nothing reads is accepted, and does nothing."""
+    read = {use.text for use in uses()["attribute"]}
+    declared = [
+        (path, field.target)
+        for path, nodes in read_modules().items()
+        if path.is_relative_to(PACKAGE / "commands") or path == PACKAGE / "spark" / "export" / "layout.py"
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+    ]
+    assert len(declared) > 500
+    check(Use(path, name.lineno, name.id) for path, name in declared if name.id not in read)
+
+
 def test_api_errors_have_names() -> None:
     """Error codes of the server are an enum's; a number in the code says nothing."""
     check(
