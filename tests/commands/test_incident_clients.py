@@ -69,10 +69,23 @@ def test_a_client_that_comes_and_goes_is_told_from_its_start(calm: int, each: in
     assert found[0].name == "c: client app (worker, h)" and "came and went" in found[0].says
 
 
+def test_a_leaf_node_that_is_lost_is_told_at_once_by_the_other_side() -> None:
+    lost, back = (
+        entry(kind, 9, is_long=True, reason=reason)
+        for kind, reason in (("client_disconnect", "Client Closed"), ("client_connect", ""))
+    )
+    for one in (lost, back):
+        one["facts"]["is_leaf"] = True
+    own = {**lost, "facts": {**lost["facts"], "client": ""}}
+    told = [(one.name, one.level, one.says) for one in find([[], [lost, own], [back]])]
+    name = "c: leaf node app (worker, h)"
+    assert told == [(name, "warning", "connection ended: Client Closed"), (name, "good", "connected")]
+
+
 def test_the_reasons_of_servers_are_told(cli: Cli, tmp_path: Path) -> None:
     """Of a login that is refused, and of a connection that a server ended; of this process there is none."""
     config = f"""listen: "127.0.0.1:{{port}}"
-jetstream {{ store_dir: "{{store}}" }}
+jetstream {{ store_dir: "{{store}}", domain: hub }}
 {HUB_LEAF_ACCOUNTS}"""
     server, rec = RealServer(tmp_path, config).start(), tmp_path / "rec"
     try:

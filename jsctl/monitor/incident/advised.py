@@ -51,6 +51,7 @@ _REQUESTS = {
     "DELETE": "a request to remove it",
     "MSG.DELETE": "a message was removed",
     "LEADER.STEPDOWN": "its leader was asked to step down",
+    "META.LEADER.STEPDOWN": "the meta leader was asked to step down",
     "PEER.REMOVE": "a replica was removed",
     "PURGE": "was purged",
     "RESET": "was reset",
@@ -117,13 +118,16 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
     if kind == API_ERROR:
         title, says = API_ERRORS, f"{facts.get('error')}, on {facts.get('subject')}"
     elif kind == API_REQUEST:
-        verb, title = request[2] if request else "", _REQUESTED
-        says, shown_by = _REQUESTS.get(verb, str(facts.get("subject"))), _SHOWN_BY.get(verb, frozenset())
+        subject, title = str(facts.get("subject")), _REQUESTED
+        verb = request[2] if request else subject.partition("API.")[2]
+        says, shown_by = _REQUESTS.get(verb, subject), _SHOWN_BY.get(verb, frozenset())
         if removed := facts.get("purged"):
             title, says, level = "purged", f"was purged: {pluralize(removed, 'message')} removed", "bad"
     elif kind in (CONNECTED, DISCONNECTED, LOGIN_REFUSED):
-        title, says = _CLIENTS[kind], f"{_CLIENTS[kind]}: {facts.get('reason')}"
-        if kind == DISCONNECTED and not is_ordinary_end(facts):
+        title, says = _CLIENTS[kind], ": ".join(filter(None, (_CLIENTS[kind], facts.get("reason"))))
+        if kind == CONNECTED:
+            level = "good"
+        elif kind == DISCONNECTED and not is_ordinary_end(facts):
             level = "warning"
         elif kind == DISCONNECTED:
             title, says = "client gone", f"{says}; it did not connect again"
@@ -148,7 +152,7 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
         server, says = "", "the meta group elected a leader"
     target = f"stream {stream}" if stream else f"server {server}" if server else ""
     if client := name_client(facts.get("user"), facts.get("client"), facts.get("host")):
-        target = f"client {client}"
+        target = f"leaf node {client}" if facts.get("is_leaf") else f"client {client}"
     at, received = parse_time_ns(str(entry["at"])), parse_time_ns(str(entry["received"]))
     return Advised(
         at,

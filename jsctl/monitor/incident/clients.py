@@ -48,7 +48,9 @@ class ClientFinder:
         for entry in place.advisories or ():
             advised = parse_advised(entry, place.context, place.domain, after, at)
             key = (*here, *(str(entry["facts"].get(word)) for word in ("account", "user", "client")))
-            if entry["kind"] == CONNECTED:
+            if entry["facts"].get("is_leaf") and not entry["facts"].get("client"):
+                continue  # its own side, of which the other one tells
+            if entry["kind"] == CONNECTED and not entry["facts"].get("is_leaf"):
                 connected.add(key)
             elif entry["kind"] != DISCONNECTED or advised.level != "note":
                 yield advised

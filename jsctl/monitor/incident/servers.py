@@ -8,6 +8,7 @@ from statistics import median
 from jsctl.base.units import SECOND, format_exact_duration
 from jsctl.monitor.alerts.conditions import name_place
 from jsctl.monitor.incident.changes import SLOW, Change, PlaceView
+from jsctl.monitor.incident.consumers import Level
 from jsctl.monitor.incident.rises import Count, Rises
 
 _ROUNDS, _MIN_NEW = 3, 8
@@ -15,6 +16,9 @@ _ROUNDS, _MIN_NEW = 3, 8
 
 _MIN_RTT = SECOND // 20
 """ns, answers in less are fast."""
+
+_LONG = SECOND // 4
+"""ns from which answers are no longer those of a server that is busy."""
 
 _TIMES = 5
 """How many times as long as half of the answers before."""
@@ -68,8 +72,9 @@ def _find_slow(server: _Server, of: tuple[str, str, str], at: int, rtt: int) -> 
         server.slow.append((server.at, at, rtt))
         if len(server.slow) == _SLOW_ROUNDS:
             after, begin, _ = server.slow[0]
-            words = f"answers after {_show(min(each for *_, each in server.slow))}, {_show(usual)} before"
-            yield Change(begin, after, SLOW, "note", *of, words, key=key)
+            least = min(each for *_, each in server.slow)
+            words, level = f"answers after {_show(least)}, {_show(usual)} before", _rate(least)
+            yield Change(begin, after, SLOW, level, *of, words, key=key)
         return
     if was_reported:
         yield Change(
@@ -77,6 +82,10 @@ def _find_slow(server: _Server, of: tuple[str, str, str], at: int, rtt: int) -> 
         )
     server.slow.clear()
     server.usual.append(rtt)
+
+
+def _rate(least: int) -> Level:
+    return "warning" if least >= _LONG else "note"
 
 
 def _show(span: int) -> str:

@@ -79,7 +79,8 @@ class Story(NamedTuple):
         began = [
             change
             for change in notable
-            if (change.after < change.at or change.server) and change.kind not in (QUIET, SLOW, INTERNAL)
+            if (change.after < change.at or change.server)
+            and (change.level != "note" or change.kind not in (QUIET, SLOW, INTERNAL))
         ]
         return next(iter([*began, *notable]), None)
 

@@ -150,6 +150,7 @@ def _describe_client(event: Json) -> Json:
         "user": str(client.get("user") or ""),
         "client": str(client.get("name") or ""),
         "host": str(client.get("host") or ""),
+        "is_leaf": client.get("kind") == "Leafnode",
         "reason": str(event.get("reason") or ""),
         "is_long": is_known and parse_time_ns(stop) - parse_time_ns(start) >= _LONG,
     }
@@ -161,9 +162,14 @@ def name_client(user: Any, name: Any, host: Any) -> str:
     return f"{user} ({where})" if user and where else user or where
 
 
+def is_of_servers(kind: str) -> bool:
+    """Return whether what an entry tells of belongs to no domain."""
+    return kind.startswith("server_") or kind in _OF_SERVERS.values()
+
+
 def is_ordinary_end(facts: Json) -> bool:
-    """Return whether a connection was ended by its client. facts: of an entry."""
-    return facts.get("reason") in _ORDINARY
+    """Return whether a connection was ended by its client; leaf nodes mean to stay. facts: of an entry."""
+    return facts.get("reason") in _ORDINARY and not facts.get("is_leaf")
 
 
 def _is_change(text: bytes) -> bool:

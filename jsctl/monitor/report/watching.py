@@ -15,7 +15,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.identity import find_first_places
-from jsctl.monitor.report.advisories import AdvisoryLog
+from jsctl.monitor.report.advisories import AdvisoryLog, is_of_servers
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, PermissionDenied
 
@@ -310,7 +310,7 @@ def watch(
 def _select_advisories(entries: list[Json] | None, poller: Poller[Any]) -> list[Json] | None:
     if entries is None or poller.settings.js_api_prefix:
         return entries
-    return [one for one in entries if one["domain"] == poller.domain or one["kind"].startswith("server_")]
+    return [one for one in entries if one["domain"] == poller.domain or is_of_servers(one["kind"])]
 
 
 async def _get_api(api: Api) -> Api:
