@@ -3,9 +3,9 @@
 import re
 from bisect import bisect_left
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import filterfalse
-from operator import itemgetter
-from types import MappingProxyType
+from itertools import compress
+from operator import not_
+from types import MappingProxyType, NoneType
 from typing import Any, Literal, NamedTuple
 
 from jsctl.base.units import MS, SECOND, format_time, parse_duration, parse_time, seconds_to_ns
@@ -17,6 +17,7 @@ Mode = Literal["table", "filter", "go", "time", "ask", "help", "json", "page", "
 INTERVALS = tuple(round(seconds * SECOND) for seconds in (0.2, 0.5, 1, 2, 5, 10, 30, 60, 300))
 """The intervals that `+` and `-` choose from, in ns."""
 
+_NUMBERS = {int, float, NoneType}  #: types of values that are sorted as they are
 _NO_BOARD = Board((), number=-1)
 _FRAME = 6  #: lines around the rows of a table
 
@@ -279,31 +280,32 @@ def arrange(model: Model) -> Model:
     if model.within is not None:
         rows = [row for row in rows if grid.owner(row) == model.within.owner]
     if model.faults:
-        rows = [*filter(grid.is_wrong, rows)]
+        rows = [] if grid.is_fine else [*filter(grid.is_wrong, rows)]
     if model.search is not None:
         matches, words = model.search.takes, grid.words
         rows = [row for row in rows if matches(words(row))]
     order = sort_key(model)
     column = next((candidate for candidate in grid.columns if candidate.key == order), None)
-    if column is None:
-        wrong = [*filter(grid.is_wrong, rows)]
-        right = [*filterfalse(grid.is_wrong, rows)] if wrong else rows
+    if column is None and not grid.is_fine:
+        marks = [*map(grid.is_wrong, rows)]
+        wrong = [*compress(rows, marks)]
+        right = [*compress(rows, map(not_, marks))] if wrong else rows
         wrong.sort(key=grid.level, reverse=not view.reverse)
         rows = right + wrong if view.reverse else wrong + right
-    else:
-        read = column.get_raw
-        values = [*map(read, rows)]
-        unknown = [row for row, value in zip(rows, values, strict=True) if value is None]
+    elif column is not None:
+        values = [*map(column.get_raw, rows)]
+        types = {*map(type, values)}
+        keys = values if types <= _NUMBERS else [*map(_make_orderable, values)]
+        known, unknown = range(len(rows)), []
+        if NoneType in types:
+            known = [place for place in known if values[place] is not None]
+            unknown = [row for row, value in zip(rows, values, strict=True) if value is None]
         is_text = column.kind in ("text", "prose", "url", "time")
-        pairs = [
-            (_make_orderable(own), row) for row, own in zip(rows, values, strict=True) if own is not None
-        ]
-        pairs.sort(key=itemgetter(0), reverse=view.reverse == is_text)
-        rows = [row for _, row in pairs] + unknown
-    index = view.at
-    if view.selected is not None:
-        index = next((n for n, row in enumerate(rows) if grid.key(row) == view.selected), index)
-    index = max(0, min(index, len(rows) - 1))
+        known = sorted(known, key=keys.__getitem__, reverse=view.reverse == is_text)
+        rows = [*map(rows.__getitem__, known), *unknown]
+    index = max(0, min(view.at, len(rows) - 1))
+    if view.selected is not None and rows and grid.key(rows[index]) != view.selected:
+        index = next((n for n, key in enumerate(map(grid.key, rows)) if key == view.selected), index)
     if model.listing is None:
         model = model._replace(counts={**model.counts, model.part: len(rows)})
     return model._replace(rows=rows).with_view(at=index)

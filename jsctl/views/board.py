@@ -53,13 +53,14 @@ class Grid:
         rows: of any type; the functions read them.
         key: identifies a row, the same in every round.
         level: FINE, WARN or BAD; problems come first. is_wrong: whether it is not FINE, where that takes less
-            time.
+            time. is_fine: whether no row is wrong, where that is known.
         dim: whether the row is from before a failure.
         record: returns the row as JSON. line: returns a command line that shows or fixes it. page: returns
             what `enter` opens, None for nothing. detail: returns what `c` leads to, None for nothing. links:
             returns what further keys lead to. owner: identifies what a row belongs to.
         noun: what rows are called, in the plural. empty: shown if there are none. fixed: the key of a column
-            that is shown first whatever columns the user chooses; empty for none.
+            that is shown first whatever columns the user chooses; empty for none. find_filled: returns
+            whether a column has a value in any row, where that is known; None where it is not.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Grid:
         key: Callable[[Any], Hashable],
         level: Callable[[Any], int] = lambda row: FINE,
         is_wrong: Callable[[Any], Any] | None = None,
+        is_fine: bool = False,
         dim: Callable[[Any], bool] = lambda row: False,
         record: Callable[[Any], Any] = lambda row: None,
         line: Callable[[Any], str] = lambda row: "",
@@ -80,12 +82,14 @@ class Grid:
         noun: str = "rows",
         empty: str = "",
         fixed: str = "",
+        find_filled: Callable[[Column], bool | None] = lambda column: None,
     ) -> None:
         self.columns = columns
         self.rows = rows
         self.key = key
         self.level = level
         self.is_wrong = is_wrong or level
+        self.is_fine = is_fine
         self.dim = dim
         self.record = record
         self.line = line
@@ -96,6 +100,7 @@ class Grid:
         self.noun = noun
         self.empty = empty
         self.fixed = fixed
+        self._find_filled = find_filled
         self._texts = [column.get for column in columns if column.kind in ("text", "prose", "url")]
         self._shown: dict[Hashable, Any] = {}  #: rows that were on the screen, by their key
         self._longest: dict[str, int] = {}
@@ -104,7 +109,8 @@ class Grid:
     def has_values(self, column: Column) -> bool:
         """Return whether a column has a value in any row."""
         if column.key not in self._with_values:
-            self._with_values[column.key] = any(map(column.filled or column.get_raw, self.rows))
+            known = self._find_filled(column)
+            self._with_values[column.key] = any(map(column.get_raw, self.rows)) if known is None else known
         return self._with_values[column.key]
 
     def find_longest(self, column: Column) -> int:

@@ -49,9 +49,9 @@ class Column(NamedTuple):
     are bytes or text.
 
     sort: its names in `--sort`. read: returns the value of a row, or a Cell; by default, the attribute `key`.
-    raw: returns the value, where that takes less time than to take it out of a Cell. filled: returns what is
-    true of a row that has a value, where that takes less time still. rank: returns what rows are sorted by,
-    where that is not the value. total: computes the footer's value from those of all rows.
+    raw: returns the value, where that takes less time than to take it out of a Cell. path: the attribute of
+    a row's line that has a value where the column has one; empty for unknown. rank: returns what rows are
+    sorted by, where that is not the value. total: computes the footer's value from those of all rows.
 
     For people: optional: left out if it has no value in any row. hideable: how soon a narrow terminal leaves
     it out, the highest first, 0 for never. On a live screen: wide: shown only when all columns are asked for.
@@ -65,7 +65,7 @@ class Column(NamedTuple):
     sort: Sequence[str] = ()
     read: Callable[[Any], Any] | None = None
     raw: Callable[[Any], Any] | None = None
-    filled: Callable[[Any], Any] | None = None
+    path: str = ""
     rank: Callable[[Any], Any] | None = None
     wide: bool = False
     optional: bool = False

@@ -12,6 +12,7 @@ from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.consumer.rows import ConsumerLine, build_consumer_line
 from jsctl.monitor.counters import SMOOTH, Counters, Trends
+from jsctl.monitor.report.figures.lists import LONG, find_filled
 from jsctl.monitor.report.lines import (
     AccountLine,
     LinkLine,
@@ -74,6 +75,7 @@ class Tracker:
         self._troubled_streams: Sequence[StreamLine] = ()
         self._troubled_consumers: Sequence[ConsumerLine] = ()
         self._first_seen: dict[Any, float] = {}
+        self._filled: dict[str, tuple[Sequence[Any], frozenset[str]]] = {}  #: of which lines, by list
 
     async def add(self, at: float, overview: Overview) -> None:
         """Add an overview. at: seconds of a monotonic clock."""
@@ -94,6 +96,9 @@ class Tracker:
         get_troubles = attrgetter("troubles")
         self._troubled_streams = [*filter(get_troubles, self.streams)]
         self._troubled_consumers = [*filter(get_troubles, self.consumers or ())]
+        if not self.is_single:
+            for kind in LONG:
+                self.list_filled(kind)  # here, and not for each answer of another place
         if overview.account:
             self.add_account(at, overview.account)
         self.rounds += 1
@@ -101,6 +106,15 @@ class Tracker:
         self.as_of = {
             part: overview.at if known else None for part, known in zip(LOOKED_AT, is_known, strict=True)
         }
+
+    def list_filled(self, kind: str) -> frozenset[str]:
+        """Return the attributes with a value in any line of a list of LONG; see `find_filled`."""
+        lines: Sequence[Any] = getattr(self, LONG[kind]) or ()
+        known, filled = self._filled.get(kind, (None, frozenset()))
+        if known is not lines:
+            filled = find_filled(kind, lines)
+            self._filled[kind] = lines, filled
+        return filled
 
     @property
     def account_troubles(self) -> list[Trouble]:

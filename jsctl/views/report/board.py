@@ -246,6 +246,7 @@ def _build_grid(
         place_rows(places, lines),
         [*before, *_COLUMNS[kind]],
         attrgetter("number", *(f"line.{name}" for name in key)),
+        kind,
         noun=noun or kind,
         record=lambda row: {**place_keys(row), **record(row.line), **more(row)},
         **attrs,

@@ -13,6 +13,7 @@ from jsctl.base.units import (
     seconds_to_ns,
     truncate_to_seconds,
 )
+from jsctl.monitor.report.figures.lists import LONG
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Detail, Grid, Link
@@ -116,10 +117,15 @@ def place_grid(
     rows: Sequence[Row],
     columns: Sequence[Column],
     key: Callable[[Any], Hashable],
+    kind: str = "",
     **attrs: Any,
 ) -> Grid:
     """Return a grid of lines; if there are several places, the first column names them. key: identifies a
-    row, with its place."""
+    row, with its place. kind: of the list of trackers whose lines they are; empty for none."""
+    if kind in LONG:
+        filled = frozenset[str]().union(*(place.tracker.list_filled(kind) for place in places))
+        attrs["find_filled"] = lambda column: column.path in filled if column.path else None
+        attrs["is_fine"] = "troubles" not in filled
     if len(places) > 1:
         columns = [WHERE, *columns]
     if is_waiting(places):

@@ -33,9 +33,7 @@ def _list_troubles(row: Any) -> str:
     return ", ".join(trouble.words for trouble in row.line.troubles) if row.line.troubles else ""
 
 
-TROUBLE = Column(
-    "Trouble", "trouble", "prose", read=_list_troubles, filled=attrgetter("line.troubles"), optional=True
-)
+TROUBLE = Column("Trouble", "trouble", "prose", read=_list_troubles, path="troubles", optional=True)
 
 
 class Line(NamedTuple):
@@ -297,11 +295,9 @@ def _build_column(figure: Figure, shown: ColumnPlacement, form: Form, raw: bool)
         value = read(row)
         return value._replace(style=STYLES[row.level]) if isinstance(value, Cell) else value
 
-    def read_attribute(name: Any) -> Callable[[Any], Any] | None:
-        is_attribute = isinstance(name, str) and name and not figure.kind.startswith("ns")
-        return attrgetter(f"line.{name}") if is_attribute else None
-
-    by_attribute = read_attribute(shown.read or figure.path)
+    attribute = shown.read or figure.path
+    is_attribute = isinstance(attribute, str) and attribute and not figure.kind.startswith("ns")
+    by_attribute = attrgetter(f"line.{attribute}") if is_attribute else None
     has_value = cell is None or (unit.is_value and form == "screen")
     is_styled = unit.is_styled and form == "table"
     column = Column(
@@ -311,7 +307,7 @@ def _build_column(figure: Figure, shown: ColumnPlacement, form: Form, raw: bool)
         sort=tuple(filter(None, (shown.key or figure.attribute, figure.sort))) if form == "own" else (),
         read=(cell is None and by_attribute) or (read_styled if is_styled else read),
         raw=by_attribute or (lambda row: get(row.line)) if has_value else None,
-        filled=by_attribute or read_attribute(figure.path),
+        path=figure.screen_path if form == "screen" else "",
         wide=shown.wide,
         optional=shown.optional,
         quiet=shown.quiet,

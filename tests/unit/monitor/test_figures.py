@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.base.units import format_rfc3339
+from jsctl.monitor.consumer.rows import ConsumerLine, build_consumer_line
+from jsctl.monitor.counters import Trend
 from jsctl.monitor.report.figures.lists import FIGURES, list_figures, list_own_figures
 from jsctl.monitor.report.lines import StreamLine
 from jsctl.monitor.report.overview import Hosting, Overview
@@ -86,18 +88,46 @@ def test_a_stream_that_does_not_answer_keeps_its_figures() -> None:
     assert (line.row.messages, line.row.offline, line.event) == (300, None, "")
 
 
-@given(st.integers(0, 2), st.integers(0, 2), st.sampled_from([(), ("n2",), ("n2!", "n3")]), st.booleans())
-def test_a_column_of_the_screen_tells_which_rows_have_a_value(
-    lost: int, deleted: int, peers: tuple[str, ...], is_wrong: bool
+few = st.integers(0, 1)
+troubles = st.sampled_from([(), (Trouble("full", True, ""),)])
+streams = st.builds(
+    lambda row, line: StreamLine(overview(1).streams[0]._replace(**row), at=AT, **line),
+    st.fixed_dictionaries(
+        dict.fromkeys(("lost", "deleted", "messages", "bytes", "consumers", "subjects"), few)
+        | {"peers": st.sampled_from([(), ("n2",)]), "migration": st.sampled_from([None, "1 of 3"])}
+        | {"last_ts": st.sampled_from([None, format_rfc3339(AT), format_rfc3339(AT - timedelta(seconds=1))])}
+    ),
+    st.fixed_dictionaries(
+        dict.fromkeys(("rate", "growth", "share", "limit"), few | st.none())
+        | {"rates": st.sampled_from([(), (0,)]), "troubles": troubles}
+    ),
+)
+consumers = st.builds(
+    lambda line: build_consumer_line((overview(1).consumers or ())[0], AT)._replace(**line),
+    st.fixed_dictionaries(
+        dict.fromkeys(("ack_pending", "redelivered", "unprocessed", "waiting"), few)
+        | dict.fromkeys(("drain", "delivered", "acknowledged"), few | st.none())
+        | {"last_delivery": st.integers(-1, 1), "leader": st.sampled_from([None, "n1"])}
+        | {"migration": st.sampled_from(["", "1 of 3"]), "troubles": troubles}
+        | {"trend": st.sampled_from([Trend(None, (), ()), Trend(None, (1.0,), (0,))])}
+    ),
+)
+
+
+@given(st.lists(st.tuples(st.lists(streams, max_size=2), st.lists(consumers, max_size=2)), max_size=2))
+def test_a_column_has_values_if_a_row_has_one(
+    lists: list[tuple[list[StreamLine], list[ConsumerLine]]],
 ) -> None:
-    row = overview(1).streams[0]._replace(lost=lost, deleted=deleted, leader="n1", peers=peers)
-    tracker = Tracker()
-    tracker.streams = [StreamLine(row, troubles=[Trouble("full", True, "")] * is_wrong)]
-    grid = board.streams([Place("c", "", (), 1.0, "", "", tracker)])
-    for column in grid.columns:
-        assert grid.has_values(column) == bool(column.get_raw(grid.rows[0])), column.key
-        if column.key in ("lost", "deleted", "peers", "trouble"):
-            assert column.filled is not None, f"{column.key} is looked through row by row"
+    places = []
+    for streams, consumers in lists:
+        tracker = Tracker()
+        tracker.streams, tracker.consumers = streams, consumers
+        places.append(Place("c", "", (), 1.0, "", "", tracker))
+    for grid in (board.streams(places), board.consumers(places)):
+        assert grid.is_fine == (not any(map(grid.level, grid.rows)))
+        for column in grid.columns:
+            assert grid.has_values(column) == any(map(column.get_raw, grid.rows)), column.key
+            assert column.path or column.key == "where", f"{column.key} is looked through row by row"
 
 
 def test_no_two_figures_have_one_name() -> None:

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from jsctl.render.fit import split
 from jsctl.render.text import measure
 from jsctl.screen.drawing import settle
-from jsctl.screen.model import Model, arrange, with_board, with_part, with_size
+from jsctl.screen.model import Model, arrange, move_to, with_board, with_part, with_size
 from jsctl.screen.mouse import apply_click
 from jsctl.services.statistics import Row
 from jsctl.views.board import Board, Part, table_to_grid
@@ -256,6 +257,25 @@ def test_rows_with_problems_come_first_and_others_keep_their_order(words: list[s
     state = model(rows)
     state = arrange(state.with_view(reverse=reverse))
     assert list(state.rows) == sorted(rows, key=lambda row: bool(row[2]), reverse=not reverse)
+
+
+@given(
+    st.lists(st.none() | st.integers(0, 3) | st.sampled_from([0.5, "b", "A", "a"]), max_size=30),
+    st.booleans(),
+    st.integers(0, 40),
+)
+def test_rows_are_sorted_by_a_column_and_the_selected_one_stays(
+    values: list[Any], reverse: bool, at: int
+) -> None:
+    """What is not known comes last; equal ones keep their order."""
+    values = [value for value in values if not isinstance(value, str)] if reverse else [*map(str, values)]
+    rows: list[Any] = [(f"s{n:02}", value, "") for n, value in enumerate(values)]
+    state = arrange(move_to(model(rows), at).with_view(sort="messages", reverse=reverse))
+    known = [row for row in rows if row[1] is not None]
+    known.sort(key=lambda row: row[1].lower() if isinstance(row[1], str) else row[1], reverse=not reverse)
+    assert list(state.rows) == [*known, *(row for row in rows if row[1] is None)]
+    if rows:
+        assert state.selected == rows[min(at, len(rows) - 1)]
 
 
 def test_hidden_columns_are_counted_and_named() -> None:

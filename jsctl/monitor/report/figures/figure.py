@@ -103,6 +103,12 @@ class Figure(NamedTuple):
         return "" if callable(self.read) else self.read or self.key
 
     @property
+    def screen_path(self) -> str:
+        """The attribute of a line that has a value where the screen's column has one; empty for unknown."""
+        read = self.screen.read if self.screen is not None else ""
+        return self.path if callable(read) else read or self.path
+
+    @property
     def is_plain(self) -> bool:
         """Whether JSON has the attribute as it is."""
         return bool(self.path) and self.kind[:1] != "[" and not self.kind.startswith("ns")

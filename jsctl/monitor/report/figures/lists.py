@@ -1,9 +1,11 @@
 """The lists of a report, and the figures of each. No I/O."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import filterfalse
 from operator import attrgetter
 from typing import Any
 
+from jsctl.base.units import NEVER
 from jsctl.monitor.report.figures.accounts import ACCOUNTS
 from jsctl.monitor.report.figures.consumers import CONSUMERS
 from jsctl.monitor.report.figures.figure import Figure, Metric
@@ -53,6 +55,39 @@ def build_recorder(figures: Sequence[Figure]) -> Callable[[Any], dict[str, Any]]
         return record
 
     return build
+
+
+LONG: Mapping[str, str] = {"streams": "streams", "replication": "links", "consumers": "consumers"}
+"""The lists that may have 10,000 lines, and the names that a tracker has for them."""
+
+_NO_SPAN = frozenset((None, 0, NEVER))
+
+
+def find_filled(kind: str, lines: Sequence[Any]) -> frozenset[str]:
+    """Return the attributes with a value in any line, of those that columns of the screen show (see
+    `Figure.screen_path`), and `troubles`. For 10,000 lines in a third of the time that attributes of
+    attributes would take."""
+    filled, parts = set(), {"": lines}
+    for path, is_span in _SCREEN_PATHS[kind].items():
+        head, _, name = path.rpartition(".")
+        if head not in parts:
+            parts[head] = [*map(attrgetter(head), lines)]
+        values = map(attrgetter(name), parts[head])
+        if any(True for _ in filterfalse(_NO_SPAN.__contains__, values)) if is_span else any(values):
+            filled.add(path)
+    return frozenset(filled)
+
+
+_SCREEN_PATHS: Mapping[str, Mapping[str, bool]] = {
+    kind: {
+        one.screen_path: one.kind.startswith("ns")
+        for one in FIGURES[kind]
+        if one.screen and (one.screen.title or one.title) and one.screen_path
+    }
+    | {"troubles": False}
+    for kind in LONG
+}
+"""Of each list, the attributes, and whether each is a span in ns."""
 
 
 def list_metrics(own: Sequence[Figure]) -> list[Metric]:
