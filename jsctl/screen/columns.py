@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jsctl.render.fit import NUMBERS, fit_columns
-from jsctl.render.text import measure, show, show_all
+from jsctl.render.text import measure, show_all
 from jsctl.screen.model import Model
 from jsctl.views.board import Grid
 from jsctl.views.result import Column
@@ -18,11 +18,14 @@ _PROSE = 22  #: minimum cells of a sentence
 
 
 class ShownColumn(NamedTuple):
-    """A column that is shown. width: its cells. right: whether it is aligned to the right."""
+    """A column that is shown. width: its cells. right: whether it is aligned to the right. values, texts: of
+    the rows on the screen."""
 
     column: Column
     width: int
     right: bool
+    values: Sequence[Any]
+    texts: Sequence[str]
 
 
 def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[ShownColumn]:
@@ -32,7 +35,9 @@ def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
     but not the first ones, which name the row.
     """
     candidates = list_candidates(model, grid)
-    widths = _find_widths(grid, candidates, shown)
+    values = [[*map(column.get, shown)] for column in candidates]
+    texts = [show_all(own, column.kind) for own, column in zip(values, candidates, strict=True)]
+    widths = _find_widths(grid, candidates, texts)
     if model.is_scrolled:
         pinned = _pin_names(candidates, widths, width)
         indices = [
@@ -45,7 +50,14 @@ def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
             blank = [index for index in indices if not grid.has_values(candidates[index])]
             indices = fit_columns(candidates, widths, room, GAP, blank=blank, prose=_PROSE)
     columns = [
-        ShownColumn(candidates[index], widths[index], candidates[index].kind in NUMBERS) for index in indices
+        ShownColumn(
+            candidates[index],
+            widths[index],
+            candidates[index].kind in NUMBERS,
+            values[index],
+            texts[index],
+        )
+        for index in indices
     ]
     # The last column is cut or dropped when all together are too wide.
     excess = sum(column.width for column in columns) + GAP * (len(columns) - 1) - (width - MARK_WIDTH)
@@ -57,19 +69,19 @@ def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
     return columns
 
 
-def list_hidden(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[str]:
-    """Return the titles of the columns that are not on the screen, in their order."""
-    on_screen = {column.column.key for column in choose_columns(model, grid, shown, width)}
+def list_hidden(model: Model, grid: Grid, columns: Sequence[ShownColumn]) -> list[str]:
+    """Return the titles of the columns that are not on the screen, in their order. columns: what is."""
+    on_screen = {column.column.key for column in columns}
     known = list_candidates(model if model.chosen else model._replace(wide=True), grid)
     return [column.title for column in known if column.key not in on_screen]
 
 
 def find_last_left(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> int:
     """Return how many columns can be scrolled over before the last one is wholly on the screen."""
-    candidates = list_candidates(model, grid)
-    if not model.is_scrolled or not candidates:
+    if not model.is_scrolled or not (candidates := list_candidates(model, grid)):
         return 0
-    widths = _find_widths(grid, candidates, shown)
+    texts = [show_all([*map(column.get, shown)], column.kind) for column in candidates]
+    widths = _find_widths(grid, candidates, texts)
     pinned = _pin_names(candidates, widths, width)
     room = width - MARK_WIDTH - sum(widths[:pinned]) - GAP * (pinned - 1)
     left = len(candidates) - pinned
@@ -109,18 +121,11 @@ def list_candidates(model: Model, grid: Grid) -> list[Column]:
     return [*chosen, *(one for one in others if one not in chosen)]
 
 
-def _find_widths(grid: Grid, columns: Sequence[Column], shown: Sequence[Any]) -> list[int]:
+def _find_widths(grid: Grid, columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> list[int]:
     widths = []
-    for column in columns:
-        widest = max(map(measure, show_all([*map(column.get, shown)], column.kind)), default=0)
-        if column.kind == "text" and len(grid.rows) > len(shown):
+    for column, own in zip(columns, texts, strict=True):
+        widest = max(map(len if "".join(own).isascii() else measure, own), default=0)
+        if column.kind == "text" and len(grid.rows) > len(own):
             widest = max(widest, min(_LONG_NAME, grid.find_longest(column)))
         widths.append(max(widest, measure(column.title) + 1, _MIN_WIDTHS.get(column.kind, 0)))
     return widths
-
-
-def format_value(value: Any, column: Column) -> str:
-    """Return the text of a cell."""
-    if column.kind == "bytes" and value == 0:
-        return "0"
-    return show(value, column.kind)

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsctl.base.units import format_count, format_exact_duration, pluralize
-from jsctl.monitor.trouble import BAD, WARN
 from jsctl.render.emit import format_lines
-from jsctl.render.fit import NUMBERS, cut, cut_end, fold, split
+from jsctl.render.fit import cut, cut_end, fold, split
 from jsctl.render.plot import stack_charts
 from jsctl.render.text import clean, measure
+from jsctl.screen.cells import DrawnRow, draw_cells, draw_mark, format_padded
 from jsctl.screen.choosing import CHOOSING_KEYS, list_choice_lines
 from jsctl.screen.columns import (
     GAP,
@@ -18,14 +18,13 @@ from jsctl.screen.columns import (
     ShownColumn,
     choose_columns,
     find_last_left,
-    format_value,
     list_hidden,
 )
 from jsctl.screen.keys import HELP, PICTURE_HELP, REPLAY_HELP
 from jsctl.screen.model import Model, sort_key
 from jsctl.screen.tabs import draw_tabs
 from jsctl.views.board import Grid
-from jsctl.views.result import Cell, Chart, ChartStack, Column, Result, Text
+from jsctl.views.result import Chart, ChartStack, Result, Text
 
 Fragment = tuple[str, str]
 """A style (`good`, `warn`, `bad`, `dim`, `bold`, `heading`, `tab`, `changed`, ..., several separated by
@@ -35,18 +34,26 @@ spaces) and a text.
 Line = list[Fragment]
 
 
-_LEVELS = {WARN: "warn", BAD: "bad"}
+class _Table(NamedTuple):
+    """What of a table is on the screen. top: the number of its first row there."""
+
+    top: int
+    rows: Sequence[Any]
+    columns: Sequence[ShownColumn]
 
 
 def draw(model: Model, width: int, height: int) -> list[Line]:
     """Return exactly `height` lines of at most `width` cells."""
     if height < 4 or width < 16:
-        return [[("warn", cut_end("the terminal is too small", width))], *_make_blank(height - 1)][:height]
+        return [[("warn", cut_end("the terminal is too small", width))], *([] for _ in range(height - 1))][
+            :height
+        ]
     head = draw_head(model, width, height)
-    foot = [_draw_foot(model, width)]
-    space = height - len(head) - len(foot)
-    body = _draw_body(model, width, space)[:space]
-    return [*head, *body, *_make_blank(space - len(body)), *foot]
+    space = height - len(head) - 1
+    is_table = model.mode not in ("help", "columns", "json", "page")
+    table = _lay_out_table(model, width, space) if is_table else None
+    body = _draw_body(model, table, width, space)[:space]
+    return [*head, *body, *([] for _ in range(space - len(body))), _draw_foot(model, table, width)]
 
 
 def find_top_row(model: Model, height: int) -> int:
@@ -54,6 +61,16 @@ def find_top_row(model: Model, height: int) -> int:
     selected, top = model.view.at, model.view.top
     top = min(top, max(0, len(model.rows) - height))
     return selected if selected < top else selected - height + 1 if selected >= top + height else max(0, top)
+
+
+def _lay_out_table(model: Model, width: int, height: int) -> _Table | None:
+    """Return what is on a screen of `height` lines, None if there are no rows."""
+    if model.grid is None or model.board.picture is not None or not model.rows:
+        return None
+    space = max(1, height - 1)
+    top = find_top_row(model, space)
+    rows = model.rows[top : top + space]
+    return _Table(top, rows, choose_columns(model, model.grid, rows, width))
 
 
 def settle(model: Model) -> Model:
@@ -142,7 +159,7 @@ _PAGE_KEYS = (("esc", "back"), ("↑↓", "scroll"), ("p", "pause"), ("?", "keys
 _REPLAY_KEYS = (("[ ]", "step"), ("{ }", "ten"), ("< >", "speed"), ("g", "time"))
 
 
-def _draw_foot(model: Model, width: int) -> Line:
+def _draw_foot(model: Model, table: _Table | None, width: int) -> Line:
     if model.mode in ("filter", "go", "time", "ask"):
         mark = {"filter": "/", "go": ":"}.get(model.mode, "time: ")
         mark = f"{model.asked.ask}: " if model.mode == "ask" and model.asked is not None else mark
@@ -175,7 +192,9 @@ def _draw_foot(model: Model, width: int) -> Line:
         at = next((index for index, (key, _) in enumerate(keys) if key in ("p", "f")), 0)
         links = [(key, link.title) for key, link in model.links.items() if not link.line]
         keys = [*keys[:at], *links, *keys[at:]]
-    hidden = _describe_hidden(model, width, sum(measure(key) + measure(words) + 3 for key, words in keys))
+    hidden = _describe_hidden(
+        model, table, width, sum(measure(key) + measure(words) + 3 for key, words in keys)
+    )
     return _draw_keys(keys, width, hidden)
 
 
@@ -191,36 +210,29 @@ def _draw_keys(keys: Sequence[tuple[str, str]], width: int, hidden: str) -> Line
     return [*line, ("", " " * (width - used)), ("key", hidden)] if hidden else line
 
 
-def _describe_hidden(model: Model, width: int, used: int) -> str:
+def _describe_hidden(model: Model, table: _Table | None, width: int, used: int) -> str:
     """Return how many columns are not on the screen, with their titles when there is room beside the keys,
     which take `used` cells; empty for none."""
-    titles = _list_hidden_titles(model, width) if model.mode == "table" else []
-    if not titles:
+    titles = _list_hidden_titles(model, table) if model.mode == "table" else []
+    if not titles or model.grid is None or table is None:
         return ""
-    count = f"+{pluralize(len(titles), 'column')} {_find_direction(model)}"
+    count = f"+{pluralize(len(titles), 'column')} {_find_direction(model, model.grid, table.rows)}"
     whole = f"{count} {', '.join(titles)}"
     return whole if used + measure(whole) <= width else count
 
 
-def _find_direction(model: Model) -> str:
+def _find_direction(model: Model, grid: Grid, shown: Sequence[Any]) -> str:
     """Return an arrow to where columns are that are not on the screen."""
-    if not model.is_scrolled or not model.view.left or model.grid is None:
+    if not model.is_scrolled or not model.view.left:
         return "→"
-    last = find_last_left(model, model.grid, _list_drawn_rows(model), model.width)
-    return "↔" if model.view.left < last else "←"
+    return "↔" if model.view.left < find_last_left(model, grid, shown, model.width) else "←"
 
 
-def _list_drawn_rows(model: Model) -> Sequence[Any]:
-    return model.rows[model.view.top : model.view.top + max(1, model.height - 3)]
+def _list_hidden_titles(model: Model, table: _Table | None) -> list[str]:
+    return [] if model.grid is None or table is None else list_hidden(model, model.grid, table.columns)
 
 
-def _list_hidden_titles(model: Model, width: int) -> list[str]:
-    if model.grid is None or model.board.picture is not None or not model.rows:
-        return []
-    return list_hidden(model, model.grid, _list_drawn_rows(model), width)
-
-
-def _draw_body(model: Model, width: int, height: int) -> list[Line]:
+def _draw_body(model: Model, table: _Table | None, width: int, height: int) -> list[Line]:
     if model.mode == "help":
         return _draw_scrolled(_list_help_lines(model), model, width, height)
     if model.mode == "columns":
@@ -234,7 +246,7 @@ def _draw_body(model: Model, width: int, height: int) -> list[Line]:
         return _draw_plain(stack_charts(model.board.picture.charts, width, height), width)
     if model.board.picture is not None:
         return _draw_scrolled(_list_result_lines(model.board.picture, width), model, width, height)
-    return _draw_table(model, width, height)
+    return _draw_table(model, table, width)
 
 
 def _list_page_lines(model: Model, width: int) -> list[Text]:
@@ -269,7 +281,7 @@ def _list_help_lines(model: Model) -> list[Text]:
     for key, words in pairs:
         first, *more = wrap(words, max(16, model.width - 17)) or [""]
         lines += [Text(f"  {key:<14}{first}"), *(Text(f"{'':16}{line}") for line in more)]
-    if titles := _list_hidden_titles(model, model.width):
+    if titles := _list_hidden_titles(model, _lay_out_table(model, model.width, model.height - 3)):
         text = f"Columns that are not on the screen: {', '.join(titles)}"
         lines += [Text(""), *(Text(line) for line in wrap(text, model.width - 1))]
     return lines
@@ -284,22 +296,29 @@ def _draw_plain(lines: Sequence[Text], width: int) -> list[Line]:
     return [[(line.style, cut_end(clean(line.text), width))] for line in lines]
 
 
-def _draw_table(model: Model, width: int, height: int) -> list[Line]:
+def _draw_table(model: Model, table: _Table | None, width: int) -> list[Line]:
     grid = model.grid
     if grid is None:
         return []
-    if not model.rows:
+    if table is None:
         return [[], [("dim", cut_end("  " + _explain_empty(model, grid), width))]]
-    space = max(1, height - 1)
-    top = find_top_row(model, space)
-    shown = model.rows[top : top + space]
-    columns = choose_columns(model, grid, shown, width)
-    lines = [_draw_titles(model, columns, width)]
-    before = model.grid_before
-    for index, row in enumerate(shown, top):
+    before, rows = model.grid_before, []
+    for index, row in enumerate(table.rows, table.top):
         key = grid.show(row)
         previous = before.find(key) if before is not None and before.rows else row  # without one, none is new
-        lines.append(_draw_row(grid, row, columns, previous, index == model.view.at, width))
+        base = "row-on" if index == model.view.at else ""
+        rows.append(DrawnRow(row, previous, grid.level(row), grid.dim(row), base))
+    last = len(table.columns) - 1
+    columns = [
+        draw_cells(column, rows, " " * GAP if index < last else "", index == 0)
+        for index, column in enumerate(table.columns)
+    ]
+    lines = [_draw_titles(model, table.columns, width)]
+    used = MARK_WIDTH + sum(column.width for column in table.columns) + GAP * max(0, last)
+    for row, *cells in zip(rows, *columns, strict=True):
+        lines.append([draw_mark(row), *cells])
+        if row.base:  # only the selected row is colored to the end of the line
+            lines[-1].append((row.base, " " * max(0, width - used)))
     return lines
 
 
@@ -317,77 +336,15 @@ def _draw_titles(model: Model, columns: Sequence[ShownColumn], width: int) -> Li
     line: Line = [("heading", " " * MARK_WIDTH)]
     order = sort_key(model)
     used = MARK_WIDTH
-    for index, (column, space, right) in enumerate(columns):
+    for index, (column, space, right, *_) in enumerate(columns):
         title = column.title
         if column.key == order:
             is_descending = model.view.reverse == (column.kind in ("text", "prose", "url", "time"))
             title += "↓" if is_descending else "↑"
-        title = _pad(cut_end(title, space), space, right)
+        title = format_padded(cut_end(title, space), space, right)
         gap = " " * GAP if index + 1 < len(columns) else ""
         line.append(("heading on" if column.key == order else "heading", title))
         line.append(("heading", gap))
         used += space + len(gap)
     line.append(("heading", " " * max(0, width - used)))
     return line
-
-
-def _draw_row(
-    grid: Grid, row: Any, columns: Sequence[ShownColumn], previous: Any, is_selected: bool, width: int
-) -> Line:
-    base = "row-on" if is_selected else ""
-    level = grid.level(row)
-    dim = grid.dim(row)
-    if previous is None:
-        mark: Fragment = ("good", "+ ")
-    elif level:
-        mark = (_LEVELS[level], "● " if level == BAD else "◌ ")
-    else:
-        mark = ("", "  ")
-    line: Line = [(_join(base, "dim" if dim else mark[0]), mark[1])]
-    used = MARK_WIDTH
-    for index, (column, space, right) in enumerate(columns):
-        value = column.get(row)
-        shorten = cut_end if column.kind in ("prose", "trend") else cut
-        text = shorten(format_value(value, column), space)
-        style = "dim" if dim else _find_style(column, value, level, index)
-        if (
-            not dim
-            and not column.quiet
-            and previous is not None
-            and column.kind in NUMBERS
-            and column.get_raw(previous) != column.get_raw(row)
-        ):
-            style = _join(style, "changed")
-        gap = " " * GAP if index + 1 < len(columns) else ""
-        line.append((_join(base, style), _pad(text, space, right) + gap))
-        used += space + len(gap)
-    if base:  # only the selected row is colored to the end of the line
-        line.append((base, " " * max(0, width - used)))
-    return line
-
-
-def _find_style(column: Column, value: Any, level: int, index: int) -> str:
-    if isinstance(value, Cell) and value.style:
-        return value.style
-    if column.kind == "prose":
-        return _LEVELS.get(level, "")
-    if column.kind == "trend":
-        return "trend"
-    if index == 0 and level == BAD:
-        return "bad"
-    if value in (0, None, "") and column.kind in NUMBERS:
-        return "dim"
-    return ""
-
-
-def _pad(text: str, space: int, right: bool) -> str:
-    gap = " " * max(0, space - measure(text))
-    return gap + text if right else text + gap
-
-
-def _join(*styles: str) -> str:
-    return " ".join(filter(None, styles))
-
-
-def _make_blank(number: int) -> list[Line]:
-    return [[] for _ in range(number)]

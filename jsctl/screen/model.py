@@ -296,7 +296,8 @@ def arrange(model: Model) -> Model:
         values = [*map(column.get_raw, rows)]
         types = {*map(type, values)}
         keys = values if types <= _NUMBERS else [*map(_make_orderable, values)]
-        known, unknown = range(len(rows)), []
+        known: Sequence[int] = range(len(rows))
+        unknown: list[Any] = []
         if NoneType in types:
             known = [place for place in known if values[place] is not None]
             unknown = [row for row, value in zip(rows, values, strict=True) if value is None]

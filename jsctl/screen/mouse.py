@@ -45,7 +45,7 @@ def _choose_order(model: Model, grid: Grid, shown: Sequence[Any], x: int) -> Mod
     """Sort by the column at a place; by the column that rows are sorted by already, in the reverse order.
     shown: the rows on the screen."""
     end = MARK_WIDTH
-    for column, width, _ in choose_columns(model, grid, shown, model.width):
+    for column, width, *_ in choose_columns(model, grid, shown, model.width):
         end += width + GAP
         if x < end:
             if column.key not in sort_keys(model):
