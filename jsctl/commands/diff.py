@@ -1,6 +1,6 @@
 """`jsctl diff`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -83,12 +83,6 @@ _COLUMNS = (
 )
 
 
-def _show_owners_result(keys: Sequence[OwnedKey]) -> Result:
-    """Show the keys of streams and consumers, with the label that owns them and the line that declares
-    them."""
-    return Result([build_table("Owners", _COLUMNS, keys)])
-
-
 @command(
     "diff",
     examples=[
@@ -114,7 +108,8 @@ async def diff(env: Env, sources: SourceOptions, out: str, owners: bool, watch: 
         if owners:
             comparison = await compare_sources(env, read)
             opened = await open_targets(env, comparison.declared, comparison.logins)
-            return _show_owners_result(await fetch_owners(comparison.declared, opened))
+            keys = await fetch_owners(comparison.declared, opened)
+            return Result([build_table("Owners", _COLUMNS, keys)])
         plan = await plan_declared(env, read, read.build_rules(), only_shows=True)
         result = plan.show(env)
         if out:

@@ -1,6 +1,5 @@
 """`jsctl manual`."""
 
-from collections.abc import Mapping, Sequence
 from typing import cast
 
 import click
@@ -16,21 +15,6 @@ from jsctl.views.result import Column, Markdown, Result, Table, Text
 
 _TOPICS = (Column("Topic", "topic"), Column("About", "about", "prose"))
 _MATCHES = (Column("Topic", "topic"), Column("Line", "line", "number"), Column("Text", "text", "prose"))
-
-
-def _show_topics(about: Mapping[str, str]) -> Result:
-    """Return the list of topics, each with what it is about."""
-    return Result([Table("Manual", _TOPICS, list(about.items()))])
-
-
-def _show_matches(word: str, lines: Sequence[tuple[str, int, str]]) -> Result:
-    """Return the lines that contain a word: topic, number and text."""
-    return Result([Table(f"Lines with {word}", _MATCHES, lines)])
-
-
-def _show_page(topic: str, text: str) -> Result:
-    """Return the page of a topic, as Markdown."""
-    return Result([Markdown(text)], data={"topic": topic, "text": text}, paged=True)
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -59,8 +43,11 @@ def manual(env: Env, topic: str | None, word: str | None, man: bool, remove: boo
         matches = pages.search(word, name)
         if not matches:
             raise NotFound(f"the manual does not contain {word!r}", "'jsctl manual' lists its topics")
-        return _show_matches(word, matches)
-    return _show_page(name, pages.read_topic(name)) if name else _show_topics(pages.list_topics())
+        return Result([Table(f"Lines with {word}", _MATCHES, matches)])
+    if not name:
+        return Result([Table("Manual", _TOPICS, list(pages.list_topics().items()))])
+    text = pages.read_topic(name)
+    return Result([Markdown(text)], data={"topic": name, "text": text}, paged=True)
 
 
 def _write_man_pages(env: Env) -> Result:

@@ -17,11 +17,6 @@ _COLUMNS = (
 )
 
 
-def _show_failure(address: Address) -> str:
-    """Return the line about an address that could not be measured."""
-    return f"Failed to compute rtt for {address.address}: {address.failure}"
-
-
 def _show_result(targets: Sequence[Target]) -> Result:
     """Return each server with its addresses, as the `nats` tool shows them.
 
@@ -73,5 +68,9 @@ async def rtt(env: Env, iterations: int) -> Result:
     """
     if iterations < 1:
         raise BadInput("ITERATIONS must be 1 or more")
-    targets = await measure_targets(env.settings(), iterations, lambda failed: env.say(_show_failure(failed)))
+
+    def say_failure(address: Address) -> None:
+        env.say(f"Failed to compute rtt for {address.address}: {address.failure}")
+
+    targets = await measure_targets(env.settings(), iterations, say_failure)
     return _show_result(targets)

@@ -258,13 +258,10 @@ class _Compiler:
         return Link(name, kind, hops, (cluster.name,), cluster.cluster_name if kind == GATEWAY else "")
 
 
-def _list_permissions(permissions: Json | None) -> Json:
-    return {"permissions": permissions} if permissions else {}
-
-
 def _build_account_options(account: AccountSpec) -> Json:
     users = [
-        {"user": name, "password": password, **_list_permissions(account.permissions.get(name))}
+        {"user": name, "password": password}
+        | ({"permissions": allowed} if (allowed := account.permissions.get(name)) else {})
         for name, password in account.users.items()
     ]
     options: Json = {"users": users}

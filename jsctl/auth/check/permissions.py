@@ -52,7 +52,7 @@ def check_user_limits(claims: Json, path: str, owner: Owner, build: Callable[...
     """Yield the problems of source networks, times of day, time zone and connection types. build: see
     `check_permissions`."""
     networks = list_networks(claims)
-    flags = None if isinstance(claims.get("src"), str) else find_valid_networks(networks, "--source-network")
+    flags = None if isinstance(claims.get("src"), str) else find_valid_networks(networks)
     fix = build_repair_line(build, flags)
     for index, network in enumerate(networks):
         try:
@@ -62,7 +62,7 @@ def check_user_limits(claims: Json, path: str, owner: Owner, build: Callable[...
         except ValueError:
             reason = f"{network!r} is not a network such as 192.0.2.0/24"
             yield owner.build_error("user-source", f"{path}src[{index}]", reason, fix)
-    fix = build_repair_line(build, find_valid_times(as_objects(claims.get("times")), "--time"))
+    fix = build_repair_line(build, find_valid_times(as_objects(claims.get("times"))))
     for index, span in enumerate(as_objects(claims.get("times"))):
         for key in ("start", "end"):
             if not _TIME.fullmatch(as_text(span.get(key))):
@@ -74,7 +74,7 @@ def check_user_limits(claims: Json, path: str, owner: Owner, build: Callable[...
         yield owner.build_error("user-locale", f"{path}times_location", reason, "")
     kinds = as_texts(claims.get("allowed_connection_types"))
     unknown = [kind for kind in kinds if kind.upper() not in CONNECTION_TYPES]
-    fix = build_repair_line(build, find_valid_kinds(kinds, CONNECTION_TYPES, "--connection"))
+    fix = build_repair_line(build, find_valid_kinds(kinds, CONNECTION_TYPES))
     if unknown:
         reason = f"{unknown[0]!r} is not a kind of connection: {', '.join(CONNECTION_TYPES)}"
         report = owner.build_error if len(unknown) == len(kinds) else owner.build_warning

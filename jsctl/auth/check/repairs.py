@@ -34,7 +34,7 @@ def find_valid_rules(rules: Sequence[str], action: str, key: str, flag: str) -> 
     return _repeat(flag, valid)
 
 
-def find_valid_networks(networks: Sequence[str], flag: str) -> Flags:
+def find_valid_networks(networks: Sequence[str]) -> Flags:
     """Return the flags for source networks: a single address becomes a network of one."""
     valid = []
     for network in networks:
@@ -42,23 +42,23 @@ def find_valid_networks(networks: Sequence[str], flag: str) -> Flags:
             valid.append(str(ipaddress.ip_network(network, strict=False)))
         except ValueError:
             continue
-    return _repeat(flag, valid) if valid else None
+    return _repeat("--source-network", valid) if valid else None
 
 
-def find_valid_times(spans: Sequence[Json], flag: str) -> Flags:
+def find_valid_times(spans: Sequence[Json]) -> Flags:
     """Return the flags for connection times: `8:00` becomes `08:00:00`."""
     valid = []
     for span in spans:
         ends = [_TIME.fullmatch(as_text(span.get(key))) for key in ("start", "end")]
         if all(ends):
             valid.append("-".join(f"{int(e[1]):02}:{e[2]}:{e[3] or '00'}" for e in ends if e))
-    return _repeat(flag, valid) if valid else None
+    return _repeat("--time", valid) if valid else None
 
 
-def find_valid_kinds(kinds: Sequence[str], known: Sequence[str], flag: str) -> Flags:
+def find_valid_kinds(kinds: Sequence[str], known: Sequence[str]) -> Flags:
     """Return the flags for kinds of connections without those that do not exist."""
     valid = [kind.upper() for kind in kinds if kind.upper() in known]
-    return _repeat(flag, valid) if valid else None
+    return _repeat("--connection", valid) if valid else None
 
 
 def build_service_flags(urls: Sequence[str]) -> list[str]:

@@ -64,11 +64,6 @@ def _show_done(
     )
 
 
-def _show_failed(folder: Path, steps: Sequence[Mapping[str, Any]]) -> Result:
-    """Show nothing more after a demo that failed; its JSON document has the steps up to the failure."""
-    return Result(data=_build_document(folder, (), steps), status=ExitStatus.FAILURE)
-
-
 def _build_document(
     folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
@@ -146,7 +141,8 @@ async def _run(
                 steps.append(await _play_step(env, runner, step))
         except _StepFailed:
             env.say(f"the demo ends here; configurations and logs are in {folder}")
-            ending.append(_show_failed(folder, steps))
+            document = _build_document(folder, (), steps)  # up to the failure
+            ending.append(Result(data=document, status=ExitStatus.FAILURE))
             return
         except JsctlError as error:
             raise JsctlError(str(error), f"configurations and logs are in {folder}") from None

@@ -54,7 +54,11 @@ def build_head(
         "options": options,
         "targets": {subject: info["config"]["name"] for subject, info in targets.items()},
         "starts": {
-            info["config"]["name"]: {"created": info["created"], **_get_marks(info["state"])}
+            info["config"]["name"]: {
+                "created": info["created"],
+                "last": int(info["state"]["last_seq"]),
+                "deleted": int(info["state"].get("num_deleted", 0)),
+            }
             for info in targets.values()
         },
     }
@@ -83,10 +87,6 @@ async def check_sizes(api: Api, head: Json, plan: RedrivePlan, sizes: Mapping[in
             f" that a redrive adds: {join_some(too_large, 10)}",
             f"--match 'size < {size}' leaves them out",
         )
-
-
-def _get_marks(state: Json) -> Json:
-    return {"last": int(state["last_seq"]), "deleted": int(state.get("num_deleted", 0))}
 
 
 async def publish_remaining(

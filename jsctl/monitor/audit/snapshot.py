@@ -65,7 +65,10 @@ def build_snapshot(archive: Archive) -> Snapshot:
 
 
 def _build_server_views(archive: Archive) -> list[ServerView]:
-    pages = {endpoint: _read_by_id(archive, endpoint) for endpoint in ("VARZ", "JSZ", "LEAFZ")}
+    pages = {
+        endpoint: {str(reply["server"]["id"]): reply for reply in read_if_present(archive, endpoint)}
+        for endpoint in ("VARZ", "JSZ", "LEAFZ")
+    }
     accounts: dict[str, dict[str, Json]] = {}
     for tags, document in archive.load(artifact_type="account_info"):
         id = str((document.get("server") or {}).get("id", ""))
@@ -84,10 +87,6 @@ def _build_server_views(archive: Archive) -> list[ServerView]:
         )
         for id, reply in pages["VARZ"].items()
     ]
-
-
-def _read_by_id(archive: Archive, endpoint: str) -> Mapping[str, Json]:
-    return {str(reply["server"]["id"]): reply for reply in read_if_present(archive, endpoint)}
 
 
 def _load_from_leaders(archive: Archive) -> Iterator[tuple[str, str, Json, list[Json]]]:

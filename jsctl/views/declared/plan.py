@@ -121,7 +121,10 @@ def apply_result(outcome: Outcome, plan: Plan) -> Result:
     """Show what was done and, after a failure, what was taken back and what was not done."""
     remarks = outcome.remarks
     rows = [_build_row(step, DONE[step.action], remarks.get(step.key, "")) for step in outcome.done]
-    rows += [_build_row(step, "taken back", _format_lost(step)) for step in outcome.taken_back]
+    rows += [
+        _build_row(step, "taken back", f"{step.loss} stay deleted" * bool(step.loss))
+        for step in outcome.taken_back
+    ]
     rows += [_build_row(step, "failed", format_failure(error)) for step, error in outcome.failed]
     rows += [_build_row(step, "not done") for step in outcome.not_tried]
     table = Table("Applied", _COLUMNS, rows)
@@ -136,11 +139,6 @@ def apply_result(outcome: Outcome, plan: Plan) -> Result:
         summary += f", {format_counts(outcome.not_tried)} not tried" if outcome.not_tried else ""
     data = {"applied": table.records(), "unchanged": _count_unchanged(plan)}
     return Result([table, Text(summary, "bad" if outcome.failed else "")], data=data, status=status)
-
-
-def _format_lost(step: Step) -> str:
-    """Return what taking a step back does not bring back."""
-    return f"{step.loss} stay deleted" if step.loss else ""
 
 
 def format_failure(error: JsctlError) -> str:
