@@ -142,18 +142,7 @@ async def fetch_overview(
     collected, usage = await asyncio.gather(streams.collect(api, extract, memory=memory), fetch_account(api))
     at, parts = datetime.now(UTC), collected.items
     silent = dict.fromkeys(collected.missing, "no answer") | dict(collected.offline)
-    rows = [
-        *(
-            own.row._replace(offline=silent[name]) if name in silent else own.row
-            for name, own in parts.items()
-            if own.row is not None
-        ),
-        *(
-            build_silent_row(name, silent[name], "", api.domain)
-            for name in sorted(silent)
-            if name not in parts and _matches(name, pattern)
-        ),
-    ]
+    rows = _list_rows(parts, silent, pattern, api.domain)
     links = [link for own in parts.values() for link in own.links]
     origins = await check_origins(api, {name: own.link_facts for name, own in parts.items()}, silent, links)
     facts = {name: own.facts for name, own in parts.items() if own.facts is not None}
@@ -183,6 +172,20 @@ async def fetch_overview(
         queues=answer.queues,
         settings={name: own.settings for name, own in parts.items() if own.row is not None},
     )
+
+
+def _list_rows(
+    parts: Mapping[str, StreamParts], silent: Mapping[str, str], pattern: str, domain: str
+) -> list[StreamRow]:
+    """Return the rows of streams. silent: why streams do not answer, of which those without an info come
+    last."""
+    rows = [
+        own.row._replace(offline=silent[name]) if name in silent else own.row
+        for name, own in parts.items()
+        if own.row is not None
+    ]
+    unknown = [name for name in sorted(silent) if name not in parts and _matches(name, pattern)]
+    return rows + [build_silent_row(name, silent[name], "", domain) for name in unknown]
 
 
 def _extract_parts(pattern: str, domain: str, info: Json) -> StreamParts:
