@@ -3,7 +3,8 @@
 `state.messages > 10 and config.storage == "memory"`, `info.cluster.name in ["lon", "sfo"]`. It has
 or || and && not ! == != < <= > >= in, not in, contains, startsWith, endsWith, matches (a regular
 expression), + - * / %, len(x), lists, `a.b`, `a["b"]`, `a[0]`, true, false, nil, durations such as `90s`, in
-ns. The server leaves out values that are zero, empty or false; a missing field therefore equals all of these.
+ns, sizes such as `1GB`, in bytes. The server leaves out values that are zero, empty or false; a missing field
+therefore equals all of these.
 """
 
 import re
@@ -11,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.base.patterns import compile_pattern
-from jsctl.base.units import parse_duration
+from jsctl.base.units import parse_bytes, parse_duration
 from jsctl.errors import BadInput
 from jsctl.jetstream.find.expression_nodes import (
     COMPARISONS,
@@ -31,6 +32,7 @@ from jsctl.jetstream.find.expression_nodes import (
 
 _TOKEN = (
     r"\s*(?:(?P<duration>(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|[smhdDwWMyY]))+(?!\w))"
+    r"|(?P<size>\d+[KMGTPEkmgtpe]i?[Bb](?!\w))"
     r"|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`)"
     r"|(?P<word>[A-Za-z_]\w*)|(?P<mark>\|\||&&|==|!=|<=|>=|\?\.|[-!<>+*/%()\[\],.]))"
 )
@@ -51,8 +53,8 @@ class Part(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A comparison of two sides. names: all that it asks for. units: `duration` and `number`, for each
-    that is written in it."""
+    """A comparison of two sides. names: all that it asks for. units: `duration`, `size` and `number`,
+    for each that is written in it."""
 
     operator: str
     sides: tuple[Part, Part]
@@ -297,6 +299,8 @@ class _Parser:
             )
         if token.kind == "duration":
             return self._build_constant(parse_duration(token.text))
+        if token.kind == "size":
+            return self._build_constant(parse_bytes(token.text))
         if token.kind == "text":
             body = token.text[1:-1]
             return self._build_constant(body if token.text[0] == "`" else re.sub(r"\\(.)", r"\1", body))

@@ -98,6 +98,9 @@ def parse_condition(text: str) -> TimedCondition:
         numbers = [name for name in names & _NULL_ROW.keys() if name not in _SPANS and name[-3:] != "_ns"]
         if "duration" in units and numbers:
             raise ValueError(f"{min(numbers)} is not a duration; {_list_spans()} are")
+        counts = [name for name in names & _NULL_ROW.keys() if not re.search("byte|file|memory", name)]
+        if "size" in units and counts:
+            raise ValueError(f"{min(counts)} is no number of bytes; leave out the unit")
     return TimedCondition(condition, hold)
 
 

@@ -1,6 +1,8 @@
 """A small HTTP server for Prometheus: GET and HEAD of /metrics."""
 
 import asyncio
+import gzip
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 _MAX_LINES, _MAX_LINE_BYTES = 100, 8 << 10
 _TIMEOUT = 10.0  #: seconds that a request and its answer may take, until the client has it
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", re.ASCII)
 _CHALLENGE = 'WWW-Authenticate: Basic realm="jsctl"\r\n'
 _HOME_PAGE = b"<html><body><a href='/metrics'>Metrics</a></body></html>\n"
 
@@ -79,9 +82,11 @@ class MetricsServer:
                 OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.CancelledError
             ):
                 async with asyncio.timeout(_TIMEOUT):
-                    line, login = await _read_request(reader)
+                    line, headers = await _read_request(reader)
+                    login = headers.get("authorization", "")
                     if self._config is None or await asyncio.to_thread(self._config.is_allowed, login):
-                        writer.write(self._respond(line))
+                        is_packed = bool(_GZIP.search(headers.get("accept-encoding", "")))
+                        writer.write(await self._respond(line, is_packed=is_packed))
                     else:
                         writer.write(_build_response("401 Unauthorized", b"unauthorized\n", _CHALLENGE))
                     writer.close()
@@ -90,36 +95,39 @@ class MetricsServer:
             # A client that does not read would keep its answer in memory as long as it is connected.
             writer.transport.abort()
 
-    def _respond(self, line: str) -> bytes:
+    async def _respond(self, line: str, *, is_packed: bool) -> bytes:
+        """Return the answer to the first line of a request. is_packed: whether metrics may be compressed."""
         words = line.split()
         if len(words) != 3 or not words[2].startswith("HTTP/1."):
             return _build_response("400 Bad Request", b"bad request\n")
-        method, path = words[0], words[1].partition("?")[0]
+        method, path, more = words[0], words[1].partition("?")[0], ""
         if method not in ("GET", "HEAD"):
             return _build_response("405 Method Not Allowed", b"only GET\n", "Allow: GET, HEAD\r\n")
         if path == "/metrics":
             body, kind, status = self._text().encode(), CONTENT_TYPE, "200 OK"
+            if body and is_packed:
+                body = await asyncio.to_thread(gzip.compress, body, 1)
+                more = "Content-Encoding: gzip\r\n"
             if not body:
                 return _build_response("503 Service Unavailable", b"the first round is not complete\n")
         elif path == "/":
             body, kind, status = _HOME_PAGE, "text/html", "200 OK"
         else:
             body, kind, status = b"not found; the metrics are at /metrics\n", "text/plain", "404 Not Found"
-        response = _build_response(status, body, kind=kind)
+        response = _build_response(status, body, more, kind)
         return response[: len(response) - len(body)] if method == "HEAD" else response
 
 
-async def _read_request(reader: asyncio.StreamReader) -> tuple[str, str]:
-    """Read a request up to the end of its headers; return its first line, and its Authorization."""
+async def _read_request(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]]:
+    """Read a request up to the end of its headers; return its first line, and its headers by lower name."""
     first = (await reader.readline()).decode("latin-1").strip()
-    login = ""
+    headers: dict[str, str] = {}
     for _ in range(_MAX_LINES):
         name, _, value = (await reader.readline()).decode("latin-1").strip().partition(":")
         if not name:
             break
-        if name.lower() == "authorization":
-            login = value.strip()
-    return first, login
+        headers[name.lower()] = value.strip()
+    return first, headers
 
 
 def _build_response(status: str, body: bytes, more: str = "", kind: str = "text/plain") -> bytes:

@@ -1,5 +1,6 @@
 """`jsctl exporter`, as a Prometheus reads it."""
 
+import gzip
 import re
 import signal
 import socket
@@ -184,6 +185,13 @@ def test_scrapes(running: tuple[subprocess.Popen[str], int], url: str) -> None:
     wait_until(lambda: parse(scrape(port)[2]).get("jetstream_stream_last_seq", []), _has_four)
     assert scrape(port, "/")[0] == 200 and scrape(port, "/nothing")[0] == 404
     assert scrape(port, method="POST")[0] == 405 and scrape(port, method="HEAD")[2] == ""
+    for encoding, is_packed in (("deflate, gzip", True), ("gzip;q=0, br", False)):
+        headers = {"Accept-Encoding": encoding}
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers=headers)
+        with urllib.request.urlopen(request, timeout=5) as response:
+            assert (response.headers["Content-Encoding"] == "gzip") == is_packed
+            body = response.read()
+        assert b'stream_name="ORDERS"' in (gzip.decompress(body) if is_packed else body)
     with socket.create_connection(("127.0.0.1", port), timeout=5) as raw:
         raw.sendall(b"nonsense\r\n\r\n")
         assert raw.recv(100).startswith(b"HTTP/1.1 400 ")

@@ -195,6 +195,7 @@ def test_alertmanager_knows_what_pends_without_data_by_the_labels_of_no_data() -
         ("lag > 1000 for 2m", {"lag"}, 120 * SECOND),
         ("drains_in > 1h", {"drains_in"}, 0),
         ("dead > 0", {"dead"}, 0),
+        ("bytes > 1GB and file_rate >= 10MiB for 2s", {"bytes", "file_rate"}, 2 * SECOND),
         ("peer offline for 30s", {"peer_offline"}, 30 * SECOND),
         ("stream == 'a for 2m'", {"stream"}, 0),
         ("not no leader and idle_ns > 1h30m", {"no_leader", "idle_ns"}, 0),
@@ -203,6 +204,11 @@ def test_alertmanager_knows_what_pends_without_data_by_the_labels_of_no_data() -
 def test_conditions(text: str, names: set[str], hold: int) -> None:
     timed = parse_condition(text)
     assert timed.condition.names == names and timed.hold == hold
+
+
+def test_sizes_are_bytes() -> None:
+    condition = parse_condition("bytes > 1GB").condition
+    assert [condition({"bytes": size}) for size in (1 << 30, (1 << 30) + 1)] == [False, True]
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -218,6 +224,8 @@ def test_what_is_not_known_is_neither_less_nor_more(name: str, order: str) -> No
     [
         ("lga > 1", "unknown name 'lga'; did you mean lag?"),
         ("lag > 5m", "lag is not a duration"),
+        ("lag > 5MB", "lag is no number of bytes; leave out the unit"),
+        ("idle_ns > 5MB", "idle_ns is no number of bytes"),
         ("drains_in > 3600", "drains_in is a duration"),
         ("lag > 5 for x", "not a duration"),
         ("lag > 5 for -2s", "for -2s is negative"),
