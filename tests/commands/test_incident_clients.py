@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from jsctl.monitor.incident.advised import Advised, merge_advised, parse_advised
 from jsctl.monitor.incident.changes import Change as Incident
 from jsctl.monitor.incident.clients import ClientFinder
 from jsctl.monitor.incident.consumers import compare_consumers
+from jsctl.monitor.report.advisories import AdvisoryLog
 from jsctl.monitor.report.round_json import PlaceRound
 from jsctl.monitor.server.requests import fetch_servers
 from jsctl.nats.connection import Connection
@@ -111,6 +113,19 @@ jetstream {{ store_dir: "{{store}}", domain: hub }}
     ]
     assert document["first"]["name"].endswith(": client acc (bulk, 127.0.0.1)")
     assert "wrong" not in rec.read_bytes().decode("latin-1")
+
+
+@pytest.mark.parametrize(("version", "is_kept"), [("2.10.29", False), ("2.11.1", False), ("2.11.2", True)])
+def test_users_of_servers_that_name_tokens_are_not_kept(version: str, is_kept: bool) -> None:
+    log = AdvisoryLog("", time.time, is_recorded=True)
+    log.note_server(version)
+    client = {"user": "t0ken", "name": "app", "host": "h"}
+    for subject in ("$SYS.SERVER.N.CLIENT.AUTH.ERR", "$JS.EVENT.ADVISORY.API"):
+        kind = "io.nats.jetstream.advisory.v1.api_audit"
+        event = {"type": kind, "client": client, "subject": "$JS.API.STREAM.PURGE.S", "response": "{}"}
+        log.add(Message(subject, data=json.dumps(event).encode()))
+    entries = log.take()
+    assert len(entries) == 2 and ("t0ken" in str(entries)) == is_kept
 
 
 def test_a_purge_is_told_with_its_messages_also_if_a_stream_is_full_again(

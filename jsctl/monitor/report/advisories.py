@@ -42,6 +42,10 @@ client, which may also have been killed."""
 _TOOLS = ("jsctl", "NATS CLI")
 """How names of clients begin that connect for a single command."""
 
+_REDACTED_SINCE = (2, 11, 2)
+"""The version of nats-server from which on the user of a login by token is not the token (its pull request
+6808)."""
+
 _LONG = 10 * SECOND
 """ns from which a connection is long, so that its end may be one that is missed."""
 
@@ -76,8 +80,13 @@ class AdvisoryLog:
         without_audit = subject.removesuffix(">") + "*.>"
         self.subjects = [subject, *_OF_SERVERS] if is_recorded else [without_audit]
         self.is_denied = False
+        self._names_users = True
         self._clock = clock
         self._entries: dict[tuple[Any, ...], Json] = {}
+
+    def note_server(self, version: str) -> None:
+        """Note the version of the server that advisories are received from."""
+        self._names_users = tuple(map(int, re.findall(r"\d+", version)[:3])) >= _REDACTED_SINCE
 
     def add(self, message: Message) -> None:
         """Add what was received; requests that change nothing and do not fail are left out."""
@@ -85,6 +94,8 @@ class AdvisoryLog:
         if is_well and not _is_change(message.data):
             return  # also the answers to our own lists, which may be large
         event = parse(message.data)
+        if event is not None and not self._names_users:
+            _get_object(event, "client").pop("user", None)
         entry = None if event is None else _build_entry(message.subject, event)
         if entry is None:
             return

@@ -95,6 +95,7 @@ class Link:
             connection = await Connection.open(self._settings, on_event=watch, reconnect=False)
             if self.log is not None:
                 self.log.is_denied = False
+                self.log.note_server(str(connection.server_info.get("version") or ""))
                 for subject in self.log.subjects:
                     await connection.listen(subject, self.log.add)
             return connection

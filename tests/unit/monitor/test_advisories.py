@@ -36,7 +36,16 @@ KEYS = st.sampled_from(
     ]
 )
 EVENTS = st.tuples(st.sampled_from([*KINDS]) | VALUES, st.dictionaries(KEYS, VALUES))
-SUBJECTS = st.sampled_from(["$JS.EVENT.ADVISORY.X", "$SYS.SERVER.N.SHUTDOWN", "$SYS.SERVER.N.LAMEDUCK"])
+SUBJECTS = st.sampled_from(
+    [
+        "$JS.EVENT.ADVISORY.X",
+        "$SYS.SERVER.N.SHUTDOWN",
+        "$SYS.SERVER.N.LAMEDUCK",
+        "$SYS.SERVER.N.CLIENT.AUTH.ERR",
+        "$SYS.ACCOUNT.A.CONNECT",
+        "$SYS.ACCOUNT.A.DISCONNECT",
+    ]
+)
 
 
 @given(st.lists(st.tuples(SUBJECTS, EVENTS), max_size=6))
