@@ -160,7 +160,8 @@ async def fetch_pages(
 def _list_names(page: Json, key: str) -> list[Any]:
     """Return the names of a page's entries; those that are known come last."""
     known = [name for name, _ in page[_KNOWN].items] if _KNOWN in page else []
-    return [*(_get_name(item) for item in page.get(key) or ()), *known]
+    items = page.get(key) or ()
+    return [*(items if set(map(type, items)) == {str} else map(_get_name, items)), *known]
 
 
 def _get_name(item: Any) -> Any:

@@ -28,7 +28,8 @@ class Presentation(NamedTuple, Generic[E]):
 
     record: the event as JSON; None leaves it out, a tuple is several records.
     text: the event for people, with its line ends; it is cleaned before a terminal sees it.
-    run: the texts of several events, joined, if that is faster than to ask for each.
+    run: the texts of several events, joined, if that is faster than to ask for each; and whether nothing of
+        them is to be cleaned.
     title: a line above the first text.
     folds: which lines of the text jsctl composed, and a terminal folds: none, the first one, or all.
     snapshot: the event as a Result, written in place of `text` and in every form, CSV included: for what is
@@ -44,7 +45,7 @@ class Presentation(NamedTuple, Generic[E]):
 
     record: Callable[[E], object]
     text: Callable[[E], str] = lambda event: ""
-    run: Callable[[Sequence[E]], str] | None = None
+    run: Callable[[Sequence[E]], tuple[str, bool]] | None = None
     title: str = ""
     folds: Literal["", "first", "all"] = ""
     snapshot: Callable[[E], Result] | None = None
@@ -187,7 +188,8 @@ def names(pages: AsyncIterator[Sequence[str]]) -> Events[str]:
     A long list is written a page at a time: it takes the memory of a page, and its first lines appear at
     once.
     """
-    return items(pages, lambda name: name)
+    events = items(pages, str)
+    return events._replace(shown=events.shown._replace(run=lambda batch: ("\n".join([*batch, ""]), False)))
 
 
 def items(pages: AsyncIterator[Sequence[E]], name: Callable[[E], str]) -> Events[E]:

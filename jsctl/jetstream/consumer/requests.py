@@ -195,10 +195,10 @@ async def unpin(api: Api, stream: str, name: str, group: str) -> None:
 
 def generate_name() -> str:
     """Return a random name for a consumer whose name nobody needs to know."""
-    import secrets  # most commands do not need it
+    import random  # most commands do not need it; secrets would import hmac and hashlib, too
     import string
 
-    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(_RANDOM))
+    return "".join(random.SystemRandom().choices(string.ascii_letters + string.digits, k=_RANDOM))
 
 
 def generate_reader_name() -> str:

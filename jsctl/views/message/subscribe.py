@@ -53,7 +53,7 @@ def events(
         batches=batches,
         shown=Presentation(
             text=text,
-            run=run_view(text) if show == Show() and options.stream else None,
+            run=run_view(text, show) if options.stream and show in _RUNS else None,
             record=record,
             folds="" if show.is_raw else "first",
             raw=raw_view(exact=show.raw_bytes) if show.is_raw else None,
@@ -97,17 +97,32 @@ _DIGITS = 19
 """Of ns since 1970, from 2001 to 2286."""
 
 
-def run_view(text: Callable[[Received], str]) -> Callable[[Sequence[Received]], str]:
-    """Return `text` for messages of a stream that follow each other, in a third of its time: where they come
-    from a consumer, it takes the digits from their reply subjects."""
+_RUNS = (Show(), Show(headers_only=True), Show(subjects_only=True))
+"""What `run_view` shows."""
+
+
+def run_view(
+    text: Callable[[Received], str], show: Show = _RUNS[0]
+) -> Callable[[Sequence[Received]], tuple[str, bool]]:
+    """Return `text` for messages of a stream that follow each other (see `Presentation.run`), in a third of
+    its time: where they come from a consumer, it takes the digits from their reply subjects."""
     origin, stream, second, before, after = " ", "", "", "", ""
     group = functools.lru_cache(lambda digits: f"{int(digits):,}," if digits else "")
+    has_heads, has_bodies = not show.subjects_only, show == _RUNS[0]
+    end = "\n\n" if has_bodies else ""
 
-    def run(batch: Sequence[Received]) -> str:
+    def run(batch: Sequence[Received]) -> tuple[str, bool]:
         nonlocal origin, stream, second, before, after
-        texts = []
-        shown_heads = heads([received[0].header_block for received in batch])
-        shown_bodies = bodies([received[0].data for received in batch])
+        texts: list[str] = []
+        messages = [received[0] for received in batch]
+        shown_heads = shown_bodies = [""] * len(batch)
+        is_clean = "".join([message.subject for message in messages]).isprintable()
+        if has_heads:
+            shown_heads, is_plain = heads([message.header_block for message in messages])
+            is_clean = is_clean and is_plain
+        if has_bodies:
+            shown_bodies, is_plain = bodies([message.data for message in messages])
+            is_clean = is_clean and is_plain
         for received, head, body in zip(batch, shown_heads, shown_bodies, strict=True):
             message, number, _, _ = received
             tokens = message.reply.rsplit(".", 4)
@@ -115,17 +130,20 @@ def run_view(text: Callable[[Received], str]) -> Callable[[Sequence[Received]], 
                 metadata = message.metadata
                 if metadata is None or len(tokens) < 5 or len(tokens[3]) != _DIGITS:
                     texts.append(text(received))
+                    is_clean = False
                     continue
                 origin, stream, second = tokens[0], metadata.stream, tokens[3][:-9]
                 before, after = units.format_time_us(int(second) * units.SECOND).split("000000")
             _, sequence, _, time, pending = tokens
-            texts.append(
+            texts += (
                 f"[#{number}] Received JetStream message: stream: {stream}"
                 f" seq: {group(sequence[:-3])}{sequence[-3:]}"
                 f" / pending: {group(pending[:-3])}{pending[-3:]} / subject: {message.subject}"
-                f" / time: {before}{time[-9:-3]}{after}\n{head}{body}\n\n"
+                f" / time: {before}{time[-9:-3]}{after}\n{head}",
+                body,  # by itself: a large one is copied once less
+                end,
             )
-        return "".join(texts)
+        return "".join(texts), is_clean and stream.isprintable()
 
     return run
 

@@ -31,13 +31,16 @@ def header_block_lines(block: bytes) -> str:
     return header_lines(parse_headers(block))
 
 
-def heads(blocks: Sequence[bytes]) -> list[str]:
-    """Return what `content` shows of several blocks of headers, in half of the time where all are plain."""
+def heads(blocks: Sequence[bytes]) -> tuple[list[str], bool]:
+    """Return what `content` shows of several blocks of headers, in half of the time where all are plain; and
+    whether nothing of it is to be cleaned."""
+    if not any(blocks):
+        return [""] * len(blocks), True
     joined = b"\0" + b"\0".join(blocks)
     if _match_all_plain(joined):
         text = str(joined, "ascii").replace("\0NATS/1.0\r\n", "\0").replace("\r\n", "\n")
-        return text.split("\0")[1:]
-    return [header_block_lines(block) + "\n" if block else "" for block in blocks]
+        return text.split("\0")[1:], True
+    return [header_block_lines(block) + "\n" if block else "" for block in blocks], False
 
 
 _PLAIN = rb"NATS/1\.0\r\n((?:[!-9;-~]++: [!-~]++(?: [!-~]++)*+\r\n)++)\r\n"
@@ -58,12 +61,13 @@ def body(data: bytes, pretty: bool = False) -> str:
     return payload.format_payload(data).removesuffix("\n")
 
 
-def bodies(payloads: Sequence[bytes]) -> list[str]:
-    """Return the `body` of several payloads, in a third of the time where all are plain."""
-    joined = b"\0".join(payloads)
-    if joined.isascii() and len(joined.translate(None, PLAIN)) == len(payloads) - 1:
-        return [text.removesuffix("\n") if text else "nil body" for text in str(joined, "ascii").split("\0")]
-    return [body(data) for data in payloads]
+def bodies(payloads: Sequence[bytes]) -> tuple[list[str], bool]:
+    """Return the `body` of several payloads, in a third of the time where all are plain; and whether nothing
+    of it is to be cleaned."""
+    joined = b"".join(payloads)
+    if joined.isascii() and not joined.translate(None, PLAIN):
+        return [str(data, "ascii").removesuffix("\n") if data else "nil body" for data in payloads], True
+    return [body(data) for data in payloads], False
 
 
 def raw_line(data: bytes, *, pretty: bool = False) -> str:

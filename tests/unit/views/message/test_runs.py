@@ -29,18 +29,25 @@ replies = st.builds(
 places = st.just(("S", b"7", b"2026-01-01T00:00:00Z", b"3"))
 
 
-@given(st.lists(st.tuples(replies | places, blocks | st.just(b""), payloads), max_size=9))
-def test_a_run_is_the_texts_of_its_messages(sent: list[tuple[str | Place, bytes, bytes]]) -> None:
+subjects = st.sampled_from(("s.a", "s.é", "s.\x1b[2J", "s.\x7f"))
+shows = st.sampled_from((view.Show(), view.Show(headers_only=True), view.Show(subjects_only=True)))
+
+
+@given(st.lists(st.tuples(replies | places, blocks | st.just(b""), payloads), max_size=9), subjects, shows)
+def test_a_run_is_the_texts_of_its_messages(
+    sent: list[tuple[str | Place, bytes, bytes]], subject: str, show: view.Show
+) -> None:
     batch = []
     for number, (place, block, payload) in enumerate(sent, 1):
         if isinstance(place, str):
-            message = Message("s.é", payload, place, block)
+            message = Message(subject, payload, place, block)
         else:
-            message = Message("s.é", payload, "", block, place)
-        batch.append(Received(message, number, "s.é"))
-    text = view.text_view(view.Show(), reads_stream=True)
-    run = view.run_view(text)(batch)
+            message = Message(subject, payload, "", block, place)
+        batch.append(Received(message, number, subject))
+    text = view.text_view(show, reads_stream=True)
+    run, is_clean = view.run_view(text, show)(batch)
     assert run == "".join(map(text, batch))
+    assert not is_clean or run == clean_lines(run)
 
 
 @given(blocks)
@@ -56,8 +63,8 @@ plain_payloads = st.text("ab \t\n\0", max_size=3).map(str.encode)
 
 @given(st.lists(plain_blocks | st.just(b""), max_size=5), st.lists(plain_payloads, max_size=5))
 def test_several_are_shown_as_one_by_one(blocks: list[bytes], payloads: list[bytes]) -> None:
-    assert heads(blocks) == [header_block_lines(block) + "\n" if block else "" for block in blocks]
-    assert bodies(payloads) == [body(payload) for payload in payloads]
+    assert heads(blocks)[0] == [header_block_lines(block) + "\n" if block else "" for block in blocks]
+    assert bodies(payloads)[0] == [body(payload) for payload in payloads]
 
 
 @given(st.text())
