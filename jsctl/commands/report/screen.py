@@ -23,6 +23,7 @@ from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import build_round, build_round_document
 from jsctl.monitor.report.spark_queries import SparkQuery
+from jsctl.render.style import SCHEMES
 from jsctl.views.board import Board, Live, Query, Start, parse_filter
 from jsctl.views.report import board as view
 from jsctl.views.report.choice import Choice
@@ -211,8 +212,9 @@ def build_replay_screen(replay: Replay, selection: Selection) -> Live:
 
 
 def _find_production(targets: Sequence[Settings]) -> dict[str, str]:
-    """Return the color of each context that is marked as production."""
-    return {one.context: one.colors or "red" for one in targets if one.production and one.context}
+    """Return the color of each context that is marked as production; red where its scheme has none."""
+    marked = [one for one in targets if one.production and one.context]
+    return {one.context: one.colors if one.colors in SCHEMES else "red" for one in marked}
 
 
 def _build_start(selection: Selection, targets: Sequence[Settings] = ()) -> Start:

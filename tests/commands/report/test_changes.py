@@ -161,12 +161,16 @@ def test_what_a_dry_run_warns_of(cli: Cli, url: str) -> None:
 @pytest.mark.slow
 def test_a_context_for_production(cli: Cli, url: str, tmp_path: Path) -> None:
     """Its name is in the title, and must be typed before changes are allowed."""
-    cli(f"context add west --server {url} --colors blue --production", status=0)
+    cli(f"context add west --server {url} --production", status=0)
     assert cli("context info west --json", status=0).json["jsctl_production"] is True
-    watched = Watched(cli.terminal("report --watch 200ms --context west"))
-    watched.until(lambda text: re.search(r"jsctl report  west  \d\d:\d\d:\d\d ", text))
-    watched.press("q")
-    assert watched.end() == 0
+    for scheme, color in (("blue", "34"), ("double", "31")):  # one of a scheme without a color is red
+        cli(f"context add west --colors {scheme}", status=0)
+        watched = Watched(cli.terminal("report --watch 200ms --context west"))
+        watched.until(lambda text: re.search(r"jsctl report  west  \d\d:\d\d:\d\d ", text))
+        style = re.findall(r"\x1b\[([\d;]*)mwest", watched.screen.styled_lines[0])[0].split(";")
+        assert {color, "7"} <= {*style}
+        watched.press("q")
+        assert watched.end() == 0
     for typed, status in (("east", 64), ("west", 0)):
         watched = Watched(cli.terminal("report --watch 200ms --context west --allow-changes"))
         watched.until("marked as production")
