@@ -329,6 +329,8 @@ def _explain_empty(model: Model, grid: Grid) -> str:
         return f"none of {row_count} {verb_words} /{clean(model.filter)}; esc clears it"
     if grid.rows and model.faults:
         return f"nothing is wrong with {format_count(len(grid.rows))} {grid.noun}; f shows all"
+    if grid.rows and model.within is not None:
+        return f"none of {format_count(len(grid.rows))} {grid.noun} belongs to {clean(model.within.title)}"
     return grid.empty or f"there are no {grid.noun}"
 
 

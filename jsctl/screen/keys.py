@@ -27,6 +27,8 @@ from jsctl.views.board import Link
 
 Act = Callable[[Model], Model]
 
+_INPUTS = ("filter", "go", "time", "ask")
+
 HELP = (
     ("up down j k", "move a row; page keys, home, end (or g, G) move further"),
     ("1 … 9 0, tab", "show another part; parts, titles and rows can be clicked"),
@@ -70,7 +72,7 @@ def press(model: Model, key: str) -> Model:
     """Return the state after a key. A key without a meaning changes nothing."""
     if key == "c-c":
         return model._replace(ended="interrupted")
-    if model.mode in ("filter", "go", "time", "ask"):
+    if model.mode in _INPUTS:
         return _press_in_input(model, key)
     model = model._replace(notice="", copied="")
     if model.mode in ("help", "json"):
@@ -92,6 +94,13 @@ def press(model: Model, key: str) -> Model:
     if model.mode == "page":
         return _press_in_page(model, key)
     return _press_in_table(model, key)
+
+
+def apply_paste(model: Model, text: str) -> Model:
+    """Return the state after a text was pasted. It is typed where something is typed, and is never keys."""
+    return (
+        _type(model, model.typed + "".join(filter(str.isprintable, text))) if model.mode in _INPUTS else model
+    )
 
 
 def _press_in_table(model: Model, key: str) -> Model:
@@ -143,6 +152,10 @@ def _press_in_input(model: Model, key: str) -> Model:
         typed = model.typed + key
     else:
         return model
+    return _type(model, typed)
+
+
+def _type(model: Model, typed: str) -> Model:
     model = model._replace(typed=typed, notice="")
     return with_filter(model, typed) if model.mode == "filter" else model
 

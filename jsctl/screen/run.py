@@ -11,7 +11,7 @@ from jsctl.base.user_folders import find_state_folder
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.screen.choosing import read_columns, write_columns
 from jsctl.screen.drawing import Line, draw, settle
-from jsctl.screen.keys import press
+from jsctl.screen.keys import apply_paste, press
 from jsctl.screen.model import Model, build_first_model, tick, with_board, with_size
 from jsctl.screen.mouse import apply_click
 from jsctl.screen.terminal import Terminal, format_lines, show_while
@@ -31,11 +31,21 @@ class _Screen:
         self._live = live
         self._wake = asyncio.Event()
         self.terminal = Terminal(
-            out, stdin, draw=self._draw, press=self.press, click=self._click, color=color, environ=environ
+            out,
+            stdin,
+            draw=self._draw,
+            press=self.press,
+            paste=self._paste,
+            click=self._click,
+            color=color,
+            environ=environ,
         )
 
     def press(self, key: str) -> None:
         self._change(press(self.model, key))
+
+    def _paste(self, text: str) -> None:
+        self._change(apply_paste(self.model, text))
 
     def _click(self, x: int, y: int) -> None:
         self._change(apply_click(self.model, x, y))

@@ -102,8 +102,9 @@ _NAMES = {Keys.ControlM: "enter", Keys.ControlI: "tab", Keys.ControlH: "backspac
 class Terminal:
     """The alternate screen of a terminal.
 
-    draw: returns the lines for a size. press: called with a key. click: called with the column and line of a
-    click, from 0. environ: says whether the background is light; see `screen.background`. Raises BadInput.
+    draw: returns the lines for a size. press: called with a key. paste: with a text that was pasted. click:
+    with the column and line of a click, from 0. environ: says whether the background is light; see
+    `screen.background`. Raises BadInput.
     """
 
     def __init__(
@@ -113,6 +114,7 @@ class Terminal:
         *,
         draw: Callable[[int, int], Sequence[Line]],
         press: Callable[[str], None],
+        paste: Callable[[str], None],
         click: Callable[[int, int], None],
         color: bool,
         environ: Mapping[str, str],
@@ -120,6 +122,7 @@ class Terminal:
         self._out = out
         self._stdin = stdin
         self._press = press
+        self._paste = paste
         self._click = click
         self._draw = draw
         self._color = color
@@ -212,9 +215,7 @@ class Terminal:
 
         @bindings.add("<bracketed-paste>")
         def pasted(event: KeyPressEvent) -> None:
-            for character in event.data:
-                if character.isprintable():
-                    self._press(character)
+            self._paste(event.data)
 
         dark, light, plain = map(Style.from_dict, (_COLORS, _LIGHT, _PLAIN))
         style = DynamicStyle(lambda: (light if self._is_light else dark) if self._color else plain)

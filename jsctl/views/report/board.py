@@ -12,6 +12,7 @@ from jsctl.monitor.report.figures.lists import FIGURES, build_recorder, list_fig
 from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.spark_queries import SparkQuery
+from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.trouble import BAD
 from jsctl.views.board import Board, Detail, Grid, Link, Part, table_to_grid
 from jsctl.views.report import spark_queries
@@ -185,8 +186,17 @@ def consumers(places: Sequence[Place]) -> Grid:
         page=lambda row: Page(row.number, row.line.stream, row.line.consumer),
         links=lambda row: link_object(row, row.line.stream, row.line.consumer),
         owner=lambda row: (row.number, row.line.stream),
-        empty=EMPTY["consumers"],
+        empty=_explain_no_consumers([place.tracker for place in places]),
     )
+
+
+def _explain_no_consumers(trackers: Sequence[Tracker]) -> str:
+    """Return why there may be no consumers; empty if there are none, or some."""
+    if any(tracker.consumers for tracker in trackers):
+        return ""
+    counts = (line.row.consumers for tracker in trackers for line in tracker.streams or ())
+    is_known = all(tracker.consumers is not None for tracker in trackers) and not any(counts)
+    return "" if is_known else EMPTY["consumers"]
 
 
 def links(places: Sequence[Place]) -> Grid:

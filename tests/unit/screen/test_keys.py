@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.base.units import SECOND
-from jsctl.screen.keys import HELP
+from jsctl.screen.keys import HELP, apply_paste
 from jsctl.screen.model import open_page, with_board
 from jsctl.screen.mouse import apply_click
 from jsctl.views.board import Board, Detail, Grid, Link, Part
@@ -107,6 +107,7 @@ def test_from_a_stream_to_its_consumers_and_back_with_one_key() -> None:
         assert (there.part, there.selected[0], len(there.rows)) == ("streams", "beta", 3)
     assert len(pressed(shown, "1", "2").rows) == 3
     assert [row[1] for row in pressed(state, "enter", "c").rows] == ["B1", "B2"]
+    assert "none of 3 rows belongs to stream gamma" in texts(pressed(state, "down", "c"))[3]
     assert pressed(pressed(state, "2"), "c").part == "consumers", "nothing is below a consumer"
 
 
@@ -191,6 +192,13 @@ def test_json_help_and_the_line() -> None:
     line = pressed(state, "y")
     assert texts(line)[-1] == "jsctl stream info beta"
     assert pressed(line, "y", "down", "y").lines == ("jsctl stream info beta", "jsctl stream info alpha")
+
+
+def test_what_is_pasted_is_never_keys() -> None:
+    state = model(ROWS)
+    assert apply_paste(state, "q1X") == state and apply_paste(pressed(state, "?"), "q") == pressed(state, "?")
+    assert names(apply_paste(pressed(state, "/"), "be\n\x1bta")) == ["beta"]
+    assert apply_paste(pressed(state, ":"), "q").typed == "q"
 
 
 def test_quitting() -> None:

@@ -10,7 +10,7 @@ from jsctl.monitor.report.tracking import Tracker
 from jsctl.screen.drawing import draw, settle
 from jsctl.screen.model import build_first_model, with_board, with_size
 from jsctl.views.board import Start
-from jsctl.views.report.board import board
+from jsctl.views.report.board import board, consumers
 
 NOW = 1_764_000_000.0
 PLACES, ROWS = 12, 833
@@ -44,4 +44,11 @@ def test_only_rows_on_the_screen_are_read(width: int, height: int, monkeypatch: 
     drawn = ["".join(text for _, text in line) for line in draw(model, width, height)]
     assert len(model.rows) == PLACES * ROWS and len(drawn) == height
     assert len(set(computed)) <= height
-    assert "Schedules 9,996" in drawn[1] and ".0000" in drawn[3]
+    assert "Schedules 9,996" in drawn[1] and "000" in drawn[3]
+
+
+def test_none_is_said_of_consumers_once_they_were_listed() -> None:
+    place = _build_place(0)
+    assert consumers([place]).empty == "there are no consumers, or none was listed yet"
+    place.tracker.consumers = ()
+    assert not consumers([place]).empty, "there are no consumers"
