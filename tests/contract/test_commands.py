@@ -113,9 +113,13 @@ def test_help_has_examples_that_parse(noun: str) -> None:
 
 def test_every_flag_is_explained() -> None:
     for path in VERBS:
+        names: set[str] = set()
         for param in resolve(path.split()).params:
             if isinstance(param, click.Option) and not param.hidden:
                 assert param.help, f"{path} {param.opts[0]} has no help"
+            flags = {*param.opts, *param.secondary_opts}
+            assert not names & flags, f"{path} declares {names & flags} twice, and the first has no effect"
+            names |= flags
 
 
 @pytest.mark.parametrize("noun", NOUNS)

@@ -9,7 +9,7 @@ import pytest
 
 from jsctl.contexts.layers import resolve
 from jsctl.contexts.model import KEYS, Context, strip_login
-from jsctl.contexts.settings import Settings
+from jsctl.contexts.settings import SETTINGS, Settings
 from jsctl.contexts.store import ContextStore, is_name, load_file, parse
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import build_api_prefix
@@ -267,3 +267,11 @@ def test_strange_files_are_left_out(tmp_path: Path) -> None:
 def test_files_that_are_not_contexts(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse(text)
+
+
+def test_no_two_settings_have_one_flag_variable_or_key() -> None:
+    flags = [name for setting in SETTINGS.values() if setting.flag for name in setting.flag.names]
+    variables = [each.flag.variable for each in SETTINGS.values() if each.flag and each.flag.variable]
+    keys = [setting.key.name for setting in SETTINGS.values() if setting.key]
+    for names in (flags, variables, keys):
+        assert len(names) == len({*names})

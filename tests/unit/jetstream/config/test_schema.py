@@ -231,6 +231,8 @@ def test_descriptions_are_whole(schema: Schema) -> None:
         assert field.default is None or field.kind.accepts(field.default), field
         for key in field.turns_on:
             assert isinstance(schema.by_key[key].kind, Switch), field
+    for names in ([each.key for each in schema.fields], [each.flag for each in schema.fields if each.flag]):
+        assert len(names) == len({*names}), "of two fields with one name, one has no effect"
 
 
 JSON = st.recursive(
