@@ -12,7 +12,8 @@ from jsctl.views.board import Part
 def draw_tabs(model: Model, width: int) -> list[tuple[str, str]]:
     """Return the line of parts, a fragment for each. None is cut: if they do not fit, their counts are
     rounded, then those that are asked for are left out, the last first, then those farthest from the one
-    that is shown. What stands for them, `7-11…`, is the fragment of the first of them."""
+    that is shown, and the first part at the end. What stands for them, `7-11…`, is the fragment of the first
+    of them."""
     order = _list_dispensable(model)
     for count in range(len(order) + 1):
         for form in (format_count, _round_count):
@@ -28,7 +29,7 @@ def _list_dispensable(model: Model) -> Sequence[Part]:
     shown = next((index for index, part in enumerate(parts) if part.key == model.part), 0)
     others = [part for part in parts if part.key != model.part and not part.is_vital]
     asked = [part for part in reversed(others) if part.key in model.start.asked]
-    far = sorted(others, key=lambda part: -abs(parts.index(part) - shown))
+    far = sorted(others, key=lambda part: (part == parts[0], -abs(parts.index(part) - shown)))
     return [*asked, *(part for part in far if part not in asked)]
 
 
