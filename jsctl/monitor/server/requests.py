@@ -182,8 +182,9 @@ STATSZ = f"{_PING}.STATSZ"
 _MAX_SILENCE = SECOND // 2
 """ns without a further answer to a ping after which no more are awaited."""
 
-_MAX_LATE_SILENCE = 2 * SECOND
-"""The same as long as a server is missing that answered before, perhaps over a slow link."""
+_MAX_LATE_SILENCE = 3 * SECOND // 2
+"""The same as long as a server is missing that answered before, perhaps over a slow link; less than what
+makes a place late in a report."""
 
 
 async def fetch_servers(
