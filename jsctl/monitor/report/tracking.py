@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import Any
 
 from jsctl.base.units import SECOND, pluralize
@@ -75,6 +75,7 @@ class Tracker:
         self._troubled_streams: Sequence[StreamLine] = ()
         self._troubled_consumers: Sequence[ConsumerLine] = ()
         self._first_seen: dict[Any, float] = {}
+        self._found: tuple[Sequence[object], Trouble | None, list[TroubleLine]] = (None,), None, []
         self._filled: dict[str, tuple[Sequence[Any], frozenset[str]]] = {}  #: of which lines, by list
 
     async def add(self, at: float, overview: Overview) -> None:
@@ -331,14 +332,19 @@ class Tracker:
 
     def problems(self, now: float, failure: Trouble | None = None) -> list[TroubleLine]:
         """Return the problems, the worst first, each with the time when it was first seen. now: seconds since
-        1970. failure: why the place does not answer; None if it does."""
+        1970. failure: why the place does not answer; None if it does. Found once for each answer of it."""
+        lists = self.login, self.accounts, self.streams, self.links, self.consumers, self.servers
+        sources = (*lists, self._asked_at)
+        known, known_failure, found = self._found
+        if failure == known_failure and all(map(is_, sources, known)):
+            return found
         failures = [] if failure is None else [TroubleLine("context", (), [failure], now)]
-        problems = [
-            problem._replace(since=self._first_seen.get(problem.key, now))
-            for problem in [*failures, *self._find_problems(now)]
-        ]
-        self._first_seen = {problem.key: problem.since for problem in problems}
-        return sorted(problems, key=lambda problem: (-problem.level, problem.kind, problem.name))
+        lines = [*failures, *self._find_problems(now)]
+        found = [line._replace(since=self._first_seen.get(line.key, now)) for line in lines]
+        self._first_seen = {line.key: line.since for line in found}
+        found.sort(key=lambda line: (-line.level, line.kind, line.name))
+        self._found = sources, failure, found
+        return found
 
     def _find_problems(self, now: float) -> Iterator[TroubleLine]:
         for trouble in self.login:
