@@ -13,14 +13,13 @@ from jsctl.commands.places.targets import resolve_targets
 from jsctl.commands.report.acting import permit_changes
 from jsctl.commands.report.fail_on import FailOn
 from jsctl.commands.report.flags import Options, condition_flags, recording_flags
+from jsctl.commands.report.rounds import fetch_rounds, open_recorder
 from jsctl.commands.report.screen import (
     ReportInterval,
     Selection,
     build_replay_screen,
     build_screen,
     choose_rows,
-    fetch_rounds,
-    open_recorder,
     watch_places,
 )
 from jsctl.env import Env

@@ -1,30 +1,32 @@
-"""`jsctl report --watch`: its rounds, the file that --record writes them to, and the screen with keys."""
+"""The screen of `jsctl report --watch`, with keys."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import click
 
 from jsctl import registry
+from jsctl.base.loops import cancel_all
 from jsctl.base.units import SECOND, format_time, seconds_to_ns
-from jsctl.base.user_folders import expand_home
 from jsctl.commands.alerting.watching import Alerting
 from jsctl.commands.cli.values import Parsed
 from jsctl.commands.report.acting import Changes
 from jsctl.commands.report.fail_on import FailOn
 from jsctl.commands.report.open_pages import OpenPages
+from jsctl.commands.report.rounds import record_round
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.report.listings import LISTED
-from jsctl.monitor.report.places import Needs, Place, Places, Round
+from jsctl.monitor.report.places import Needs, Places
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
-from jsctl.monitor.report.round_json import build_round, build_round_document
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.render.style import SCHEMES
 from jsctl.views.board import Board, Live, Query, Start, parse_filter
+from jsctl.views.events import close_after
 from jsctl.views.report import board as view
 from jsctl.views.report.choice import Choice
 from jsctl.views.result import Result, Text
@@ -65,56 +67,6 @@ def choose_rows(selection: Selection) -> Choice:
         raise BadInput(f"--filter: {error}", "write \\ before characters that are meant literally") from None
 
 
-def open_recorder(file: str, keep: int | None) -> Recorder | None:
-    """Open the file of recorded rounds; return None without a file name. keep: ns. Raises BadInput."""
-    if not file:
-        return None
-    try:
-        return Recorder(expand_home(file), None if keep is None else keep / SECOND)
-    except OSError as error:
-        raise BadInput(f"cannot write {file}: {error.strerror}", "choose another file for --record") from None
-
-
-async def fetch_rounds(
-    places: Places,
-    recorder: Recorder | None,
-    *,
-    interval: int,
-    count: int | None,
-    clock: Callable[[], float],
-    alerting: Alerting | None,
-) -> AsyncGenerator[Round, None]:
-    """Yield rounds, each after it was recorded with all that the screen would show. interval: ns."""
-    rounds = places.rounds(interval / SECOND, count)
-    try:
-        async for current_places in rounds:
-            _record(recorder, places, current_places, clock(), alerting)
-            yield Round(current_places)
-    finally:
-        await rounds.aclose()
-        await places.close()
-        if alerting is not None:
-            await alerting.close()
-        if recorder is not None:
-            recorder.close()
-
-
-def _record(
-    recorder: Recorder | None,
-    places: Places,
-    current: Sequence[Place],
-    now: float,
-    alerting: Alerting | None,
-) -> None:
-    """Append a round to the file, if there is one, and tell who waits for alerts."""
-    if recorder is not None:
-        recorder.write(
-            build_round_document(build_round(current, places.answers, places.advisories), now), now
-        )
-    if alerting is not None:
-        alerting.add(current, now)
-
-
 def build_screen(
     env: Env,
     targets: Sequence[Settings],
@@ -135,26 +87,46 @@ def build_screen(
     number = 0
     last_board = Board(())
     production = _find_production(targets)
+    beneath: asyncio.Task[None] | None = None  #: the round that goes on while a page is open
 
-    async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
+    async def run_round(listing: str, *, is_beneath: bool = False) -> AsyncIterator[Board]:
         nonlocal number, last_board
-        if query().page is not None:
-            yield await open_pages.fetch(query(), last_board)
-            return
-        open_pages.close()
         number += 1
-        places.listing = query().part
-        async for current_places in places.one_round(selection.interval / SECOND):
+        places.listing = listing
+        async for current_places in places.one_round(selection.interval / SECOND, keeps_places=is_beneath):
             last_board = view.board(
                 current_places, env.clock(), number, queries(), places.listing, marked=production
             )
             firing = [] if alerting is None else [Text(line, "bad") for line in alerting.list_firing()]
             last_board = last_board._replace(notices=[*firing, *last_board.notices])
             yield last_board
-        _record(recorder, places, current_places, env.clock(), alerting)
+        record_round(recorder, places, current_places, env.clock(), alerting)
         condition.evaluate(current_places)
 
+    async def run_beneath(listing: str) -> None:
+        async for _ in run_round(listing, is_beneath=True):
+            pass
+
+    async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
+        nonlocal beneath
+        if query().page is None:
+            open_pages.close()
+            if beneath is not None:
+                running, beneath = beneath, None
+                await running
+            async with close_after(run_round(query().part)) as boards:
+                async for board in boards:
+                    yield board
+            return
+        if beneath is None or beneath.done():
+            ended, beneath = beneath, asyncio.ensure_future(run_beneath(query().part))
+            if ended is not None:
+                ended.result()
+        yield await open_pages.fetch(query(), last_board)
+
     async def close() -> None:
+        if beneath is not None:
+            await cancel_all([beneath])
         await places.close()
         if alerting is not None:
             await alerting.close()

@@ -274,14 +274,17 @@ class Places:
         """Close every connection."""
         await self._watch.__aexit__()
 
-    async def one_round(self, seconds: float) -> AsyncIterator[Sequence[Place]]:
-        """Ask every place, and yield the state of all after each answer; see `Watch.one_round`."""
+    async def one_round(
+        self, seconds: float, *, keeps_places: bool = False
+    ) -> AsyncIterator[Sequence[Place]]:
+        """Ask every place, and yield the state of all after each answer; see `Watch.one_round`. keeps_places:
+        repeated ones, too, so that numbers of places stay what they are."""
         self.answers = [None for _ in self._watch.pollers]
         self._seconds = seconds
         self._round += 1
         async for _ in self._watch.one_round(seconds):
             yield await self._process_all(seconds)
-        is_dropped = await self._drop_repeated()
+        is_dropped = not keeps_places and await self._drop_repeated()
         self.advisories = self._watch.take_advisories()
         if is_dropped:
             yield await self._process_all(seconds)

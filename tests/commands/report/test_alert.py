@@ -127,3 +127,22 @@ def test_the_screen_names_what_fires(cli: Cli, real: Path, url: str, tmp_path: P
     watched.until(lambda text: "late fires" not in text)
     watched.press("q")
     assert watched.end() == 0
+
+
+@pytest.mark.slow
+def test_rounds_go_on_while_a_page_is_open(cli: Cli, real: Path, url: str, tmp_path: Path) -> None:
+    """They are recorded, alerts fire, and a condition of --fail-on ends the report."""
+    said, rounds = tmp_path / "said", tmp_path / "rounds"
+    (tmp_path / "f").write_text(
+        f"alerts: [{{name: late, when: lag > 100}}]\nreceivers: [{{command: [sh, -c, 'cat >> {said}']}}]\n"
+    )
+    line = f"report --watch 200ms --alert {tmp_path / 'f'} --record {rounds}"
+    watched = Watched(cli.terminal([*line.split(), "--fail-on", "lag > 100 for 1s"]))
+    watched.until("ORDERS")
+    watched.press("\r")
+    watched.until("Subjects")
+    js.publish(url, "orders.new", count=200)
+    assert watched.end() == 1
+    assert [event["state"] for event in read_messages(said)[0]["events"]] == ["firing"]
+    document = cli(f"report --alert {tmp_path / 'f'} --replay {rounds} --json", status=0).json
+    assert [event["state"] for event in document["events"]] == ["firing"]
