@@ -282,8 +282,7 @@ def arrange(model: Model) -> Model:
     if model.faults:
         rows = [] if grid.is_fine else [*filter(grid.is_wrong, rows)]
     if model.search is not None:
-        matches, words = model.search.takes, grid.words
-        rows = [row for row in rows if matches(words(row))]
+        rows = model.search.select(rows, grid.list_words(rows))
     order = sort_key(model)
     column = next((candidate for candidate in grid.columns if candidate.key == order), None)
     if column is None and not grid.is_fine:

@@ -78,8 +78,8 @@ def list_rows(place: Place, part: str, now: float, sort: str, search: Filter | N
         return Records(columns, None, listing.why)
     rows = list(listing.rows)
     if search is not None:
-        words = Grid(columns, (), key=LISTED[part].key).words
-        rows = [row for row in rows if search.takes(f"{name} {words(row)}".strip())]
+        words = Grid(columns, rows, key=LISTED[part].key).list_words(rows)
+        rows = search.select(rows, [f"{name} {own}".strip() for own in words])
     number = next((one for one in columns if sort in (one.key, one.data_key)), None)
     if number is not None and number.kind not in ("text", "prose", "time"):
         rows.sort(key=lambda row: -(number.get_raw(row) or 0))

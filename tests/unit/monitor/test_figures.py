@@ -128,6 +128,7 @@ def test_a_column_has_values_if_a_row_has_one(
         for column in grid.columns:
             assert grid.has_values(column) == any(map(column.get_raw, grid.rows)), column.key
             assert column.path or column.key == "where", f"{column.key} is looked through row by row"
+        assert [*grid.list_words(grid.rows)] == [" ".join(grid.texts(row)) for row in grid.rows]
 
 
 def test_no_two_figures_have_one_name() -> None:
