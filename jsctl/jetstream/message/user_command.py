@@ -32,13 +32,15 @@ async def run_command(
     stdin: bytes | None = None,
     variables: Mapping[str, str] | None = None,
     with_stderr: bool = False,
-    limit: int = MAX_DURATION,
+    limit: int = 0,
 ) -> Output:
     """Run a command and return what it writes to stdout.
 
-    max_size: bytes of output; with more, or after `limit` ns, it is killed. stdin: what it reads; None for
-    nothing. variables: its environment, by default ours. with_stderr: include what it writes to stderr.
+    max_size: bytes of output; with more, or after `limit` ns (0: MAX_DURATION), it is killed. stdin: what it
+    reads; None for nothing. variables: its environment, by default ours. with_stderr: include what it writes
+    to stderr.
     """
+    limit = limit or MAX_DURATION
     try:
         process = await asyncio.create_subprocess_exec(
             *words,
