@@ -80,8 +80,10 @@ class _Screen:
         while True:
             self._wake.clear()
             self.model = tick(self.model) if ticking else self.model
-            start, query, ticking = loop.time(), self.model.query, False
-            await self._run_round()
+            start, query = loop.time(), self.model.query
+            # In a pause, only a round that was requested in it is shown.
+            await self._run_round(is_asked=self.model.paused and not ticking)
+            ticking = False
             self.rounds += 1
             if self._live.rounds and self.rounds >= self._live.rounds:
                 return
@@ -89,11 +91,12 @@ class _Screen:
                 return
             while self.model.query == query:
                 remaining = start + self.model.interval / SECOND / self.model.speed - loop.time()
-                if remaining <= 0 and not self.model.paused:
+                is_resting = self.model.paused and not self._live.is_watching
+                if remaining <= 0 and not is_resting:
                     ticking = True
                     break
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(None if self.model.paused else remaining):
+                    async with asyncio.timeout(None if is_resting else remaining):
                         await self._wake.wait()
                 self._wake.clear()
 
@@ -103,13 +106,11 @@ class _Screen:
         self.model = self.model._replace(board=self.model.board._replace(notices=notices))
         self.terminal.redraw()
 
-    async def _run_round(self) -> None:
-        # A round that was requested during a pause is shown; one during which the pause began is not.
-        is_paused = self.model.paused
+    async def _run_round(self, *, is_asked: bool) -> None:
         try:
             async with close_after(self._live.fetch(lambda: self.model.query)) as boards:
                 async for board in boards:
-                    if is_paused or not self.model.paused or self.model.board.is_empty:
+                    if is_asked or not self.model.paused or self.model.board.is_empty:
                         self.model = settle(with_board(self.model, board))
                         self.terminal.redraw()
         except JsctlError as error:

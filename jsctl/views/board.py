@@ -246,7 +246,8 @@ class Live(NamedTuple):
 
     fetch: fetches the data, every `interval` (ns), for a number of `rounds` (0 for no end). close: awaited at
     the end. times: of the rounds of a replay, in seconds since 1970; empty for live data. status: called
-    after each round; a status other than OK ends the screen, and is its exit status.
+    after each round; a status other than OK ends the screen, and is its exit status. is_watching: whether
+    rounds are for more than the screen, so that they go on in a pause, unseen.
     """
 
     fetch: Fetch
@@ -256,6 +257,7 @@ class Live(NamedTuple):
     close: Callable[[], Awaitable[None]] | None = None
     times: Sequence[float] = ()
     status: Callable[[], ExitStatus] = lambda: ExitStatus.OK
+    is_watching: bool = False
 
 
 def table_board(result: Result, number: int) -> Board:

@@ -141,6 +141,7 @@ def build_screen(
         selection.rounds,
         close,
         status=lambda: condition.status,
+        is_watching=recorder is not None or alerting is not None or bool(condition.needs),
     )
 
 

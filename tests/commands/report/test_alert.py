@@ -130,7 +130,10 @@ def test_the_screen_names_what_fires(cli: Cli, real: Path, url: str, tmp_path: P
 
 
 @pytest.mark.slow
-def test_rounds_go_on_while_a_page_is_open(cli: Cli, real: Path, url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "shown"), [("\r", "Subjects"), ("p", "paused")])
+def test_rounds_go_on_under_a_page_and_in_a_pause(
+    cli: Cli, real: Path, url: str, tmp_path: Path, key: str, shown: str
+) -> None:
     """They are recorded, alerts fire, and a condition of --fail-on ends the report."""
     said, rounds = tmp_path / "said", tmp_path / "rounds"
     (tmp_path / "f").write_text(
@@ -139,8 +142,8 @@ def test_rounds_go_on_while_a_page_is_open(cli: Cli, real: Path, url: str, tmp_p
     line = f"report --watch 200ms --alert {tmp_path / 'f'} --record {rounds}"
     watched = Watched(cli.terminal([*line.split(), "--fail-on", "lag > 100 for 1s"]))
     watched.until("ORDERS")
-    watched.press("\r")
-    watched.until("Subjects")
+    watched.press(key)
+    watched.until(shown)
     js.publish(url, "orders.new", count=200)
     assert watched.end() == 1
     assert [event["state"] for event in read_messages(said)[0]["events"]] == ["firing"]
