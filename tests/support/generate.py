@@ -45,7 +45,7 @@ def write_completions() -> None:
 
 def write_compared(anew: Set[str] = frozenset()) -> int:
     """Run the tests that write what they compare with; return pytest's status. anew: verbs whose required
-    keys are found anew. Raises KeyError."""
+    keys are found anew."""
     verbs = list_verbs()
     rewrite(verb_shapes.FILE, lambda text: verb_shapes.require_all(verb_shapes.keep(text, verbs), anew))
     users = find_users(changes.list_files())
@@ -63,6 +63,9 @@ def write_compared(anew: Set[str] = frozenset()) -> int:
 
 def main() -> int:
     """Write everything; return the status of the tests."""
+    if unknown := sorted(set(sys.argv[1:]) - list_verbs()):
+        print(f"no verb has the name {unknown[0]!r}; write it whole, such as 'stream purge'")
+        return 64
     before = {path: (ROOT / path).read_bytes() for path in changes.list_files() if (ROOT / path).is_file()}
     status = write_compared(set(sys.argv[1:]))
     if status:
