@@ -1,10 +1,15 @@
 """The ports of a network: those of its description, those of its last start, or free ones."""
 
 import contextlib
+import random
 import socket
 from collections.abc import Callable, Iterator, Mapping
 
 from jsctl.localserver.topology import CLIENT, Topology
+
+_RANGE = (24_000, 32_000)
+"""Below the ports that systems give to connections (Linux: 32768 on), which would take that of a server
+while it is down."""
 
 
 @contextlib.contextmanager
@@ -26,8 +31,7 @@ def reserve_ports(
             return
         preferred = default or previous_port
         if port == 0 or not preferred or (preferred in ports.values()):
-            holder = socket.socket()
-            holder.bind(("127.0.0.1", 0))
+            holder = _bind_free_port()
             holders.append(holder)
             preferred = int(holder.getsockname()[1])
         ports[purpose] = preferred
@@ -47,3 +51,13 @@ def reserve_ports(
         yield ports, release
     finally:
         release()
+
+
+def _bind_free_port() -> socket.socket:
+    """Return a socket that holds a free port, if possible of `_RANGE`."""
+    holder = socket.socket()
+    for port in (*(random.randrange(*_RANGE) for _ in range(100)), 0):
+        with contextlib.suppress(OSError):
+            holder.bind(("127.0.0.1", port))
+            break
+    return holder

@@ -30,9 +30,10 @@ _ports_file = os.open(
 
 def free_port() -> int:
     """Return a free port that no other call returned, nor any other test run of this user that still runs:
-    a server that was killed gets it back. It is below the system's ephemeral ports."""
+    a server that was killed gets it back. It is below the ports that jsctl takes, which are
+    below the system's ephemeral ones."""
     while True:
-        port = random.randrange(15_000, 32_000)
+        port = random.randrange(15_000, 24_000)
         if port in _taken:
             continue
         try:
