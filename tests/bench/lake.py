@@ -2,10 +2,10 @@
 
 Messages are orders in JSON, of 1 KiB on average. `export stream` writes them plain, by date, by country and
 decoded (with the schema given), in a Spark that runs already, on one processor and on two, to a folder and
-to an S3 of this machine (aims: two processors 1.6 times as fast as one; by date and by country at most 1.5
+to an S3 of this machine (aims: two processors 1.8 times as fast as one; by date and by country at most 1.1
 times as long as plain). Beside it: the same source with Spark's own Parquet writer, and a loop over nats-py's
 fetch whose messages pyarrow writes. All of it shares these processors: the servers take two fifths of the
-time, so that two tasks are less than 1.6 times as fast as one where the server has had a second processor.
+time, so that two tasks are less than 1.8 times as fast as one.
 
 `--mib 4096 --memory` measures the memory in place of the times: the most that driver, JVM and a worker have
 while the stream is exported to a quarter (1 GiB), and whole (aim: 1.0 times). Without hadoop-aws there is no
