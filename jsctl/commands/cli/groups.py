@@ -130,7 +130,10 @@ class Group(GlobalFlagsCommand, click.Group):
             raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = dict(self._list_rows())
+        key = f"{__name__}.rows {self.path}"
+        if key not in ctx.meta:  # help that is too long is made twice
+            ctx.meta[key] = dict(self._list_rows())
+        rows: dict[str, str] = ctx.meta[key]
         width = max(map(len, rows), default=0)  # one for all groups
         groups = registry.list_groups() if not self.path else {"Commands": (*rows,)}
         known = {name for names in groups.values() for name in names}

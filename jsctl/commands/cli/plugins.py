@@ -8,7 +8,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -58,7 +57,7 @@ def list_all() -> list[Plugin]:
         except OSError:
             continue
         for file in names:
-            name = Path(file).stem if os.name == "nt" else file
+            name = file.rsplit(".", 1)[0] if os.name == "nt" else file
             name = name.removeprefix(PREFIX)
             if _NAME.fullmatch(name) and name not in found and (path := _find_program(name)):
                 found[name] = Plugin(name, (path,), path)
@@ -78,7 +77,7 @@ def _find_program(name: str) -> str | None:
 def _list_entry_points() -> Iterator[Plugin]:
     """Yield the entry points of all packages.
 
-    importlib.metadata would take 40 ms, half of the time of `jsctl --help`.
+    importlib.metadata would take 40 ms, as much as the rest of `jsctl --help`.
     """
     for folder in sys.path:
         try:
@@ -87,7 +86,9 @@ def _list_entry_points() -> Iterator[Plugin]:
             continue
         for package in packages:
             try:
-                text = Path(folder, package, "entry_points.txt").read_text("utf-8")
+                name = f"{folder or '.'}/{package}/entry_points.txt"
+                with open(name, encoding="utf-8") as entries:  # noqa: PTH123  (pathlib is slow)
+                    text = entries.read()
             except (OSError, UnicodeError):
                 continue
             _, found, rest = text.partition(f"[{GROUP}]")
