@@ -68,20 +68,26 @@ async def fetch_answers(
     before. heard: IDs of the servers that answered in the round before, which it keeps. with_config: whether
     to ask servers which configuration they have loaded. Raises what `Api.call` raises."""
     overview = partial(fetch_overview, api, pattern=pattern, consumers=with_consumers)
+    servers = partial(_fetch_servers, api, heard)
+    with_details = partial(servers, with_config=with_config)
     match needs:
         case "lists":
-            return await _fetch_lists_or_servers(api, overview, heard)
+            return await _fetch_lists_or_servers(overview, servers)
         case "everything":
-            return await _fetch_all(api, overview, heard, with_config)
+            return await _fetch_all(api, overview, with_details)
         case "all":
-            return (await _fetch_all(api, overview, heard, with_config))._replace(gap=None)
+            return (await _fetch_all(api, overview, with_details))._replace(gap=None)
         case "screen":
             in_turns = partial(overview, order=order, memory=memory)
-            return (await _fetch_all(api, in_turns, heard, with_config))._replace(gap=None)
+            return (await _fetch_all(api, in_turns, with_details))._replace(gap=None)
+
+
+_Servers = tuple[Sequence[Json], Sequence[Json]]
+"""The replies to STATSZ, and those to JSZ."""
 
 
 async def _fetch_lists_or_servers(
-    api: Api, fetch_lists: Callable[[], Awaitable[Overview]], heard: set[str]
+    fetch_lists: Callable[[], Awaitable[Overview]], ask_servers: Callable[[], Awaitable[_Servers]]
 ) -> Answers:
     """Fetch an account, or the servers when it is the system account, which has no JetStream."""
     try:
@@ -90,14 +96,12 @@ async def _fetch_lists_or_servers(
         if error.err_code != ErrorCode.NOT_ENABLED_FOR_ACCOUNT:
             raise
         try:
-            return Answers(servers=await _fetch_servers(api, heard))
+            return Answers(servers=await ask_servers())
         except Denied:
             raise error from None
 
 
-async def _fetch_servers(
-    api: Api, heard: set[str], with_config: bool = False
-) -> tuple[Sequence[Json], Sequence[Json]]:
+async def _fetch_servers(api: Api, heard: set[str], *, with_config: bool = False) -> _Servers:
     """Fetch the replies to STATSZ and JSZ. Those to STATSZ have a key `rtt`, too: ns until they arrived.
     with_config: and a key `config`, of what VARZ says of the configuration that is loaded."""
     answers = await fetch_servers(api.connection, subject=STATSZ, known=heard)
@@ -121,13 +125,15 @@ _CONFIG_KEYS = ("config_digest", "config_load_time")
 
 
 async def _fetch_all(
-    api: Api, fetch_lists: Callable[[], Awaitable[Overview]], heard: set[str], with_config: bool
+    api: Api,
+    fetch_lists: Callable[[], Awaitable[Overview]],
+    ask_servers: Callable[[], Awaitable[_Servers]],
 ) -> Answers:
     """Fetch what all parts show. The system account has servers and no streams; whatever keeps another login
     from asking servers, its streams are there."""
     servers, gap = None, None
     try:
-        servers = await _fetch_servers(api, heard, with_config)
+        servers = await ask_servers()
     except JsctlError as error:
         gap = Gap("servers", f"what servers do cannot be seen: {error.message}")
     try:
