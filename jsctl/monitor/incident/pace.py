@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from jsctl.base.units import SECOND, format_bytes, format_exact_duration
+from jsctl.base.units import SECOND, format_bytes
 from jsctl.monitor.alerts.conditions import Row
 from jsctl.monitor.incident.changes import QUIET, Change, PlaceView
+from jsctl.monitor.incident.rises import describe_rise
 
 _MIN_MESSAGES, _MIN_BYTES = 1_000, 1 << 20
 """Messages and bytes stored between two rounds, fewer of both are no burst."""
@@ -96,9 +97,8 @@ def _compare(view: PlaceView, row: Row, before: _Before, now: _Before) -> Iterat
     for count, (least, usual, unit, show) in zip(_count_stored(before, now), kinds, strict=True):
         most = max(usual, default=0.0)
         if count >= least and len(usual) >= _MIN_ROUNDS and count * SECOND / span >= _TIMES * most:
-            within = format_exact_duration(span - span % (SECOND // 10))
-            words = f"at most {show(most)} a second" if most else "none in the rounds"
-            says = f"stored {show(count)}{unit} within {within}, {words} before"
+            usually = f"{show(most)} a second" if most else ""
+            says = f"stored {show(count)}{unit} {describe_rise(span, usually)}"
             yield Change(now.at, before.at, "burst", "note", *of, says)
             break
     if now.is_reported and not before.is_reported:

@@ -35,8 +35,13 @@ class Rise(NamedTuple):
     def describe(self) -> str:
         """Return within which time: `within 2s, at most 3 in such a time before`."""
         span = self.rounds[-1].at - self.rounds[0].after
-        usual = f"at most {self.most:,} in such a time" if self.most else "none in the rounds"
-        return f"within {format_exact_duration(span - span % (SECOND // 10))}, {usual} before"
+        return describe_rise(span, f"{self.most:,} in such a time" if self.most else "")
+
+
+def describe_rise(span: int, most: str) -> str:
+    """Return within which time (ns) something rose, and what it was at most before, empty for nothing."""
+    usual = f"at most {most}" if most else "none in the rounds"
+    return f"within {format_exact_duration(span - span % (SECOND // 10))}, {usual} before"
 
 
 class Rises:
