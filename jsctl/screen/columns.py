@@ -35,9 +35,8 @@ def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
     but not the first ones, which name the row.
     """
     candidates = list_candidates(model, grid)
-    values = [[*map(column.get, shown)] for column in candidates]
-    texts = [show_all(own, column.kind) for own, column in zip(values, candidates, strict=True)]
-    widths = _find_widths(grid, candidates, texts)
+    columns = _measure(grid, candidates, shown)
+    widths = [column.width for column in columns]
     if model.is_scrolled:
         pinned = _pin_names(candidates, widths, width)
         indices = [
@@ -49,16 +48,7 @@ def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
         if sum(widths) + GAP * (len(widths) - 1) > room:
             blank = [index for index in indices if not grid.has_values(candidates[index])]
             indices = fit_columns(candidates, widths, room, GAP, blank=blank, prose=_PROSE)
-    columns = [
-        ShownColumn(
-            candidates[index],
-            widths[index],
-            candidates[index].kind in NUMBERS,
-            values[index],
-            texts[index],
-        )
-        for index in indices
-    ]
+    columns = [columns[index]._replace(width=widths[index]) for index in indices]
     # The last column is cut or dropped when all together are too wide.
     excess = sum(column.width for column in columns) + GAP * (len(columns) - 1) - (width - MARK_WIDTH)
     while excess > 0 and columns:
@@ -80,8 +70,7 @@ def find_last_left(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
     """Return how many columns can be scrolled over before the last one is wholly on the screen."""
     if not model.is_scrolled or not (candidates := list_candidates(model, grid)):
         return 0
-    texts = [show_all([*map(column.get, shown)], column.kind) for column in candidates]
-    widths = _find_widths(grid, candidates, texts)
+    widths = [column.width for column in _measure(grid, candidates, shown)]
     pinned = _pin_names(candidates, widths, width)
     room = width - MARK_WIDTH - sum(widths[:pinned]) - GAP * (pinned - 1)
     left = len(candidates) - pinned
@@ -121,11 +110,15 @@ def list_candidates(model: Model, grid: Grid) -> list[Column]:
     return [*chosen, *(one for one in others if one not in chosen)]
 
 
-def _find_widths(grid: Grid, columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> list[int]:
-    widths = []
-    for column, own in zip(columns, texts, strict=True):
-        widest = max(map(len if "".join(own).isascii() else measure, own), default=0)
-        if column.kind == "text" and len(grid.rows) > len(own):
+def _measure(grid: Grid, columns: Sequence[Column], rows: Sequence[Any]) -> list[ShownColumn]:
+    """Return columns as they are for these rows, at their full width."""
+    shown = []
+    for column in columns:
+        values = [*map(column.get, rows)]
+        texts = show_all(values, column.kind)
+        widest = max(map(len if "".join(texts).isascii() else measure, texts), default=0)
+        if column.kind == "text" and len(grid.rows) > len(rows):
             widest = max(widest, min(_LONG_NAME, grid.find_longest(column)))
-        widths.append(max(widest, measure(column.title) + 1, _MIN_WIDTHS.get(column.kind, 0)))
-    return widths
+        width = max(widest, measure(column.title) + 1, _MIN_WIDTHS.get(column.kind, 0))
+        shown.append(ShownColumn(column, width, column.kind in NUMBERS, values, texts))
+    return shown
