@@ -105,11 +105,11 @@ class MetricsServer:
             return _build_response("405 Method Not Allowed", b"only GET\n", "Allow: GET, HEAD\r\n")
         if path == "/metrics":
             body, kind, status = self._text().encode(), CONTENT_TYPE, "200 OK"
-            if body and is_packed:
-                body = await asyncio.to_thread(gzip.compress, body, 1)
-                more = "Content-Encoding: gzip\r\n"
             if not body:
                 return _build_response("503 Service Unavailable", b"the first round is not complete\n")
+            if is_packed:
+                body = await asyncio.to_thread(gzip.compress, body, 1)
+                more = "Content-Encoding: gzip\r\n"
         elif path == "/":
             body, kind, status = _HOME_PAGE, "text/html", "200 OK"
         else:
