@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import click
 import pytest
 
 from jsctl.commands.cli import argument, command, option
@@ -61,3 +62,20 @@ def test_other_names_are_an_error_at_once() -> None:
 
     with pytest.raises(TypeError, match="differ in other, page"):
         command("ls", examples=[])(option("--other", help="Of no field")(work))
+
+
+def test_a_short_flag_is_read_by_its_long_name_wherever_it_stands() -> None:
+    @command("view", examples=[])
+    @argument("streams", nargs=-1)
+    @option("--page", "-p", type=int, default=10, help="Messages on a page")
+    @option("-q", "quiet", is_flag=True, help="Say nothing")
+    def view(env: Env, streams: tuple[str, ...], page: int, quiet: bool) -> tuple[object, ...]:
+        """More."""
+        return streams, page, quiet
+
+    for line in ("-p 5 S -q", "-q -p 5 S", "-p5 -q S", "-qp 5 S", "S -q -p 5", "--page 5 -q S"):
+        assert view.main(line.split(), standalone_mode=False) == (("S",), 5, True)
+    assert view.main(["-q", "--", "-p"], standalone_mode=False) == (("-p",), 10, True)
+    for wrong in (["-p"], ["-p", "S"], ["-x", "S"]):
+        with pytest.raises(click.UsageError):
+            view.main(wrong, standalone_mode=False)
