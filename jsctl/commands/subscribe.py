@@ -1,8 +1,7 @@
 """`jsctl subscribe`."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.commands.cli import OPTIONAL_DURATION, argument, command, option
 from jsctl.commands.options.decoding import Decoding, decoding_flags, match_flag
@@ -11,14 +10,11 @@ from jsctl.commands.options.past_time import build_start_since
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.dump_writer import DumpWriter
 from jsctl.jetstream.message.receive import Received, Receiver
 from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
-from jsctl.jetstream.message.translate import split_command, translate_messages
 from jsctl.views.events import Events, Meter, close_after
 from jsctl.views.message import subscribe as view
 from jsctl.views.message.decoded import Seen, decode_events
-from jsctl.views.message.tally import RateGraph, SubjectReport
 
 if TYPE_CHECKING:
     from jsctl.jetstream.find.expression import Condition
@@ -45,8 +41,7 @@ def _format_flag(name: str) -> str:
     return _FLAGS.get(name, "--" + name.replace("_", "-"))
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """The flags. since, wait: ns."""
 
     subjects: tuple[str, ...]
@@ -56,7 +51,7 @@ class Options:
     ack: bool | None
     match: bool
     inbox: bool
-    count: int
+    limit: int
     dump: str
     stream: str
     start_sequence: int | None
@@ -77,7 +72,8 @@ class Options:
     condition: "Condition | None"
     decoding: Decoding
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise BadInput for flags that cannot be used together."""
         if self.durable and self.direct:
             raise BadInput("--durable and --direct cannot be used together")
         if self.show.timestamp and self.show.delta:
@@ -97,7 +93,7 @@ class Options:
             raise BadInput("--inbox and --dump - cannot be used together", "dump to a file")
         if self.report_top < 1:
             raise BadInput("--report-top must be 1 or more")
-        if self.count < 0:
+        if self.limit < 0:
             raise BadInput("--count must be 0 or more")
         if self.start_sequence is not None and self.start_sequence < 1:
             raise BadInput("--start-sequence must be 1 or more", "sequences start at 1")
@@ -153,7 +149,7 @@ class Options:
 @option("--ack/--no-ack", default=None, help="Acknowledge messages of JetStream consumers")
 @option("--match-replies", "match", is_flag=True, help="Show requests with their replies")
 @option("--inbox", "-i", is_flag=True, help="Subscribe to a new inbox")
-@option("--count", type=int, metavar="N", default=0, help="End after N messages")
+@option("--count", "limit", type=int, metavar="N", default=0, help="End after N messages")
 @option(
     "--dump",
     metavar="PATH",
@@ -186,6 +182,7 @@ class Options:
 @match_flag
 @decoding_flags
 async def subscribe(env: Env, options: Options) -> Events[Any]:
+    options.check()
     if len(options.starts) > 1 and not env.mirrors_nats:  # EXCLUSIVE_FLAGS
         first, second, *_ = map(_format_flag, options.starts)
         raise BadInput(f"{first} and {second} cannot be used together")
@@ -201,10 +198,12 @@ async def subscribe(env: Env, options: Options) -> Events[Any]:
     )
     batches = receiver.read_batches()
     if options.translate:
+        from jsctl.jetstream.message.translate import split_command, translate_messages
+
         batches = translate_messages(batches, split_command(options.translate))
-    idle = 0 if options.wait else choose_idle_limit(env, 0, options.count)
+    idle = 0 if options.wait else choose_idle_limit(env, 0, options.limit)
     events = _choose_output(env, options, receiver, view.events(receiver, batches, options.show))
-    events = events._replace(end=events.end._replace(limit=options.count))  # of those that match
+    events = events._replace(end=events.end._replace(limit=options.limit))  # of those that match
     events = decode_events(events.end_after(idle), reader, view.LENS)
     if options.dump not in ("", "-"):
         return events._replace(batches=_dump_batches(env, events.batches, options))
@@ -216,10 +215,14 @@ def _choose_output(
 ) -> Events[Received]:
     """Return the events with what is written of them, or in their place."""
     if options.graph:
+        from jsctl.views.message.tally import RateGraph
+
         plots = env.is_terminal or env.wants_json
         graph = RateGraph(() if options.reads_stream else receiver.options.subjects, plots=plots)
         return events._replace(meter=Meter(graph.add, graph), result=graph.result)
     if options.report_subjects or options.report_subscriptions:
+        from jsctl.views.message.tally import SubjectReport
+
         report = SubjectReport(options.report_top, by_subscription=options.report_subscriptions)
         return events._replace(meter=Meter(report.add, report), result=report.result)
     if options.dump == "-":
@@ -232,8 +235,10 @@ async def _dump_batches(
     env: Env, batches: AsyncIterator[Sequence[Any]], options: Options
 ) -> AsyncGenerator[Sequence[Any], None]:
     """Yield the messages, or what a reader made of them, and write them to a file or folder."""
+    from jsctl.jetstream.message.dump_writer import DumpWriter
+
     async with close_after(batches):
-        with env.progress("Receiving", options.count) as advance, DumpWriter(options.dump) as writer:
+        with env.progress("Receiving", options.limit) as advance, DumpWriter(options.dump) as writer:
             async for batch in batches:
                 writer.write([item.event if isinstance(item, Seen) else item for item in batch])
                 advance(len(batch))
@@ -255,7 +260,7 @@ def _build_receive_options(env: Env, options: Options, inbox: str) -> ReceiveOpt
         subjects=options.subjects or ([inbox] if options.inbox else []),
         queue=options.queue,
         stream=stream,
-        limit=0 if options.condition else options.count,
+        limit=0 if options.condition else options.limit,
         idle=options.wait,
         ignored=[part for text in options.ignored for part in text.replace(",", " ").split()],
         match_replies=options.match,

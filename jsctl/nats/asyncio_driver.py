@@ -8,8 +8,8 @@ This file is long because all that can happen to one connection is in one place.
 
 import asyncio
 import contextlib
-import random
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from jsctl.base.units import SECOND
 from jsctl.contexts.model import strip_login
@@ -32,7 +32,9 @@ from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Event, Failed, Re
 from jsctl.nats.protocol import Interest, Protocol
 from jsctl.nats.tcp_link import TcpLink
 from jsctl.nats.tls import TlsOptions, build_tls_options
-from jsctl.nats.websocket import WebsocketLink
+
+if TYPE_CHECKING:
+    from jsctl.nats.websocket import WebsocketLink
 
 _CLOSE_TIMEOUT = 1
 """Seconds that `close` may take."""
@@ -111,13 +113,20 @@ class AsyncioDriver:
                 return
         raise choose_most_telling(failures, settings)
 
+    def _make_link(self, address: ServerAddress) -> "TcpLink | WebsocketLink":
+        if not address.url.startswith("ws"):
+            return TcpLink(self._handle_data, self._handle_end)
+        from jsctl.nats.websocket import WebsocketLink  # only where it is needed
+
+        return WebsocketLink(self._handle_data, self._handle_end)
+
     async def _connect(self, address: ServerAddress, seconds: float) -> None:
         """Make one attempt at one server. Raises OSError, ConnectionLost, JsctlError."""
         protocol, tls, tls_host = self.protocol, self._tls, self._tls_host or address.tls_host
         is_websocket = address.url.startswith("ws")
         begins_with_tls = tls.is_first or address.url.startswith("wss")
         has_tls = begins_with_tls or (is_websocket and not tls.is_wanted)
-        link = (WebsocketLink if is_websocket else TcpLink)(self._handle_data, self._handle_end)
+        link = self._make_link(address)
         self._link, self._failure = link, None
         try:
             async with asyncio.timeout(seconds):
@@ -222,6 +231,8 @@ class AsyncioDriver:
 
     async def _reconnect(self) -> None:
         """Connect to any known server."""
+        import random  # 1 ms
+
         loop = asyncio.get_running_loop()
         servers = list(self._servers.values())
         random.shuffle(servers)
