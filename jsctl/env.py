@@ -473,11 +473,13 @@ class Env:
 
     async def _finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
         from jsctl.base.loops import enter_event_loop
-        from jsctl.views.events import Events
+        from jsctl.views.result import Result
 
         outcome = await verb
-        if not isinstance(outcome, Events):
-            return self.locate(outcome) if outcome is not None and self.dry_run else outcome
+        if outcome is None:
+            return None
+        if isinstance(outcome, Result):  # not Events: a verb without them has not imported these
+            return self.locate(outcome) if self.dry_run else outcome
         if self.is_selective and not self._selects:
             raise BadInput("there is no table here", "leave out --columns and --filter")
         if outcome.has_background_work:

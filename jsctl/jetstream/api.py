@@ -4,7 +4,6 @@ A response is the dictionary that the server sent, including fields that jsctl d
 a typed object (ADR-1; nats-server: jetstream_api.go).
 """
 
-import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -130,7 +129,9 @@ class Api:
 
     def with_timeout(self, timeout: int) -> "Api":
         """Return this API with another timeout of requests, in ns."""
-        other = copy.copy(self)
+        from copy import copy  # only where it is needed
+
+        other = copy(self)
         other.timeout = timeout
         return other
 

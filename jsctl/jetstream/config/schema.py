@@ -3,7 +3,6 @@
 A configuration is the server's own JSON object and stays one: keys that jsctl does not know are kept.
 """
 
-import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -214,7 +213,9 @@ class Schema(Object):
 
         values: by flag; a sequence for a repeatable flag. Raises BadInput.
         """
-        updated = copy.deepcopy(config)
+        from copy import deepcopy  # only where it is needed
+
+        updated = deepcopy(config)
         for flag, value in values.items():
             if flag in self.removals:
                 if value:

@@ -8,7 +8,6 @@ Dumps of the `nats` tool (`{"Subject", "Reply", "Header", "Data"}`, files in a f
 read as well.
 """
 
-import base64
 import binascii
 import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -65,9 +64,9 @@ def parse_record(record: Any) -> OutgoingMessage:
         if not isinstance(subject, str):
             raise BadInput("a dumped message has no subject")
         if native:
-            data = base64.b64decode(record.get("Data") or "", validate=True)
+            data = binascii.a2b_base64(record.get("Data") or "", strict_mode=True)
         elif "data_base64" in record:
-            data = base64.b64decode(record["data_base64"], validate=True)
+            data = binascii.a2b_base64(record["data_base64"], strict_mode=True)
         else:
             data = str(record.get("data", "")).encode()
         return OutgoingMessage(

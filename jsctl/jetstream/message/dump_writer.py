@@ -1,8 +1,8 @@
 """Dumps of received messages: files of JSON lines, and folders with a file for each message."""
 
-import base64
 import json
 import time
+from binascii import b2a_base64
 from collections.abc import Sequence
 from io import FileIO
 from types import TracebackType
@@ -28,7 +28,7 @@ def build_nats_record(message: Message) -> dict[str, Any]:
         "Subject": message.subject,
         "Reply": message.reply,
         **headers,
-        "Data": base64.b64encode(message.data).decode(),
+        "Data": b2a_base64(message.data, newline=False).decode(),
         "Sub": None,
     }
 

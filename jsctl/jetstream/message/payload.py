@@ -4,8 +4,8 @@ One rule for bytes in JSON, CSV and TSV: those that are UTF-8 are text under the
 unbroken base64 under their name and `_base64`, headers under their name in `headers_base64`.
 """
 
-import base64
 import re
+from binascii import a2b_base64, b2a_base64  # importing base64 takes 0.6 ms
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -59,7 +59,7 @@ def encode_field(name: str, data: bytes) -> dict[str, str]:
     try:
         return {name: data.decode()}
     except UnicodeDecodeError:
-        return {name_of_base64(name): base64.b64encode(data).decode()}
+        return {name_of_base64(name): b2a_base64(data, newline=False).decode()}
 
 
 def name_of_base64(name: str) -> str:
@@ -77,8 +77,9 @@ def encode_headers_field(pairs: Iterable[tuple[str, str]], name: str = "headers"
     fields: dict[str, Any] = {name: values_by_name}
     for key, values in list(values_by_name.items()):
         if any(map(_is_escaped, values)):
-            encoded = [base64.b64encode(value.encode(errors="surrogateescape")).decode() for value in values]
-            fields.setdefault(name_of_base64(name), {})[key] = encoded
+            encoded = (value.encode(errors="surrogateescape") for value in values)
+            texts = [b2a_base64(value, newline=False).decode() for value in encoded]
+            fields.setdefault(name_of_base64(name), {})[key] = texts
             del values_by_name[key]
     return fields
 
@@ -99,6 +100,6 @@ def decode_headers_field(record: Mapping[str, Any], name: str = "headers") -> He
         if key not in encoded:
             pairs.extend((key, str(v)) for v in (values if isinstance(values, list) else [values]))
     for key, values in encoded.items():
-        decoded = (base64.b64decode(value, validate=True) for value in values)
+        decoded = (a2b_base64(value, strict_mode=True) for value in values)
         pairs.extend((key, value.decode(errors="surrogateescape")) for value in decoded)
     return pairs

@@ -1,16 +1,18 @@
 """Configurations as people see them: the lines of an info page, and changes."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from jsctl.jetstream.config.differences import Difference
 from jsctl.jetstream.config.kind import Json, Kind
 from jsctl.jetstream.config.kinds import Choice, Switch, Texts
 from jsctl.jetstream.config.numbers import Number
 from jsctl.jetstream.config.schema import Schema, get_value
-from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.views import result
 from jsctl.views.result import Column, Result, Table
+
+if TYPE_CHECKING:
+    from jsctl.jetstream.config.differences import Difference
+    from jsctl.jetstream.message.data_loss import DataLoss
 
 _COLUMNS = (
     Column("Key", "key"),
@@ -41,7 +43,7 @@ def config_lines(schema: Schema, config: Json, *keys: str, with_defaults: bool =
     return lines
 
 
-def changes_result(changes: Sequence[Difference], losses: Sequence[DataLoss]) -> Result:
+def changes_result(changes: "Sequence[Difference]", losses: "Sequence[DataLoss]") -> Result:
     """Show what would change, key by key. losses: what each change deletes by itself."""
     rows = [
         (
@@ -56,7 +58,7 @@ def changes_result(changes: Sequence[Difference], losses: Sequence[DataLoss]) ->
     return Result([Table("Changes", _COLUMNS, rows)], data=data)
 
 
-def format_change(change: Difference) -> str:
+def format_change(change: "Difference") -> str:
     """Format a change: `max_age: 0s -> 30d0h0m0s`."""
     before, after = format_value(change.kind, change.before), format_value(change.kind, change.after)
     return f"{change.key}: {before} -> {after}"
