@@ -17,6 +17,13 @@ _TO_JOB = ("SIGINT", "SIGQUIT", "SIGWINCH", "SIGTSTP", "SIGHUP", "SIGCONT")
 
 _TO_VERB = ("SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM")
 
+_OF_TERMINAL = frozenset({"edit", "vi", "errors", "shell"})
+"""Words of a line that may start a program, such as an editor, that needs the terminal to be its own: in the
+agent's session it is not."""
+
+_VARIABLES = ("PYTHON", "LD_", "DYLD_", "GLIBC_", "MALLOC_", "OPENSSL_")
+"""How the names of variables begin that are read when a process starts."""
+
 MAX_FILES = 64  #: that a call hands over; the kernel allows 253
 
 
@@ -27,7 +34,7 @@ def call(path: str, version: str) -> None:
     try:
         files = _list_files()
         folder = os.stat(path.rpartition("/")[0])  # noqa: PTH116
-        if folder.st_uid != os.geteuid() or folder.st_mode & 0o077 or not _is_in_foreground():
+        if folder.st_uid != os.geteuid() or folder.st_mode & 0o077 or not _may_use_terminal():
             return
         agent = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         agent.connect(path)
@@ -58,20 +65,22 @@ def _list_files() -> list[int]:
     return sorted(inherited)
 
 
-def _is_in_foreground() -> bool:
-    """Return whether the terminal lets this process read, and does not stop it as one in the background."""
+def _may_use_terminal() -> bool:
+    """Return whether the terminal lets a process of another session do what this one does: it must not be one
+    in the background, which the terminal stops when it reads."""
     try:
-        return not os.isatty(0) or os.tcgetpgrp(0) == os.getpgrp()
+        return not os.isatty(0) or (os.tcgetpgrp(0) == os.getpgrp() and _OF_TERMINAL.isdisjoint(sys.argv))
     except OSError:
         return True
 
 
 def list_conditions() -> list[str]:
     """Return what must be the same in the agent and in a call, beside the version: the interpreter, its
-    flags, and its variables."""
-    variables = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("PYTHON"))
+    flags, what was installed, and variables."""
+    variables = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_VARIABLES))
     options = f"{sys.flags} {sys.warnoptions}"
-    return [sys.prefix, sys.version, options, os.fspath(__file__), *variables]
+    file = os.stat(__file__)  # noqa: PTH116  # another one when the same version was installed again
+    return [sys.prefix, sys.version, options, f"{__file__} {file.st_ino} {file.st_mtime_ns}", *variables]
 
 
 def _build_request(version: str, files: list[int]) -> bytes:
@@ -113,9 +122,12 @@ def _receive_line(agent: _socket.socket) -> bytes:
 
 
 def _wait(agent: _socket.socket, worker: int) -> int:
-    """Forward signals to the worker until it ends; return its status as of os.waitpid."""
+    """Forward signals to the worker until it ends, stop as it does; return its status as of os.waitpid."""
+    forwarded = _signal.SIGCONT
 
     def forward(number: int, frame: object) -> None:
+        nonlocal forwarded
+        forwarded = number
         try:  # noqa: SIM105
             (os.killpg if number in to_job else os.kill)(worker, number)
         except ProcessLookupError:
@@ -137,8 +149,20 @@ def _wait(agent: _socket.socket, worker: int) -> int:
         if word == b"ends":
             ending = int(status)
         else:
-            os.kill(os.getpid(), _signal.SIGSTOP)
+            # What was not stopped by a signal to this process has stopped its group, as an editor does.
+            _stop(int(status), os.getpid() if forwarded == int(status) else 0)
             forward(_signal.SIGCONT, None)
+
+
+def _stop(number: int, process: int) -> None:
+    """Stop a process, or the group of this one if it is 0; the system does not where no shell could continue
+    it."""
+    if number == _signal.SIGSTOP:
+        os.kill(os.getpid(), number)
+        return
+    previous = _signal.signal(number, _signal.SIG_DFL)
+    os.kill(process, number)
+    _signal.signal(number, previous)
 
 
 def _end(status: int) -> None:

@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,9 @@ from jsctl.agent.client import MAX_FILES, list_conditions
 from jsctl.agent.worker import Request
 from jsctl.base import ending
 from jsctl.commands.agent.folder import PROCESS, SOCKET
+
+_RIGHTS = ("Uid:", "Gid:", "Groups:", "SigBlk:", "Cap", "NoNewPrivs:", "Seccomp:")
+"""How the lines of /proc/ID/status begin that say what a process may do."""
 
 _REQUEST_TIMEOUT = 2  #: seconds for a call to say what it is
 _SHELL_TIMEOUT = 10  #: seconds for the shell to write its process id
@@ -48,6 +52,8 @@ class Agent:
 
     def __init__(self, listener: socket.socket) -> None:
         self._listener = listener
+        self._conditions = [__version__, *list_conditions()]
+        self._rights = _list_rights(os.getpid())
         self._calls: dict[int, _Call] = {}
         self._selector = selectors.DefaultSelector()
 
@@ -83,12 +89,13 @@ class Agent:
             return None
         try:
             client.settimeout(_REQUEST_TIMEOUT)
-            request = _receive(client)
+            request = _receive(client, self._conditions, self._rights)
         except (OSError, ValueError):
             client.close()
             return None
         client.settimeout(None)
         reader, writer = os.pipe()
+        os.set_blocking(reader, False)
         process = os.fork()
         if process == 0:
             signal.set_wakeup_fd(-1)
@@ -120,15 +127,16 @@ class Agent:
             if not process:
                 return
             if os.WIFSTOPPED(status):
-                _send(self._calls[process].client, "stopped")
+                _send(self._calls[process].client, f"stopped {os.WSTOPSIG(status)}")
                 continue
             call = self._calls.pop(process)
             if call.client in self._selector.get_map():
                 self._selector.unregister(call.client)
             _send(call.client, f"ended {status}")
             call.client.close()
-            with os.fdopen(call.imports) as file:
-                _import(file.read().split())
+            with contextlib.suppress(BlockingIOError):  # it said nothing, and what it forked goes on
+                _import(os.read(call.imports, 1 << 16).decode().split())
+            os.close(call.imports)
 
 
 def _send(client: socket.socket, line: str) -> None:
@@ -147,12 +155,25 @@ def _import(names: list[str]) -> None:
     gc.freeze()  # so that the pages of what was imported are shared with the calls
 
 
-def _receive(client: socket.socket) -> Request:
+def _list_rights(process: int) -> list[str]:
+    """Return what a process may do and sees of the machine, as `ip netns exec`, `chroot`, `setpriv` or
+    `systemd-run` change it for a call; nothing where the system does not say. Raises OSError."""
+    if sys.platform != "linux":
+        return []
+    folder = Path("/proc", str(process))
+    lines = (folder / "status").read_text().splitlines()
+    spaces = [folder / "ns" / name for name in ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")]
+    places = [str(link.readlink()) for link in (*spaces, folder / "root")]
+    groups = (folder / "cgroup").read_text()
+    return [*(line for line in lines if line.startswith(_RIGHTS)), *places, groups]
+
+
+def _receive(client: socket.socket, conditions: Sequence[str], rights: Sequence[str]) -> Request:
     """Receive a call. Raises OSError, or ValueError for one that cannot run here."""
     if hasattr(socket, "SO_PEERCRED"):
         credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         process, user, group = struct.unpack("3i", credentials)
-        if (user, group) != (os.geteuid(), os.getegid()):
+        if (user, group) != (os.geteuid(), os.getegid()) or _list_rights(process) != rights:
             raise ValueError
     else:
         process = 0
@@ -167,7 +188,7 @@ def _receive(client: socket.socket) -> Request:
                 raise ValueError
             blocks.append(block)
             missing -= len(block)
-        return worker.parse(b"".join(blocks), files, [__version__, *list_conditions()], process)
+        return worker.parse(b"".join(blocks), files, conditions, process)
     except BaseException:
         for number in files:
             os.close(number)
@@ -226,7 +247,3 @@ def _watch(process: int) -> int:
             time.sleep(0.1)
     os.close(writer)
     return reader
-
-
-if __name__ == "__main__":
-    main()

@@ -109,8 +109,8 @@ def _become(request: Request) -> None:
     sys.argv[:] = request.words
     if request.client:
         _take_limits(request.client)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, *request.ignored):
-        with contextlib.suppress(OSError, ValueError):
+    for number in signal.valid_signals():
+        with contextlib.suppress(OSError):  # SIGKILL, SIGSTOP
             signal.signal(number, signal.SIG_IGN if number in request.ignored else signal.SIG_DFL)
     if signal.SIGINT not in request.ignored:
         signal.signal(signal.SIGINT, signal.default_int_handler)

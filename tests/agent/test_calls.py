@@ -40,15 +40,7 @@ def call(environ: dict[str, str], *words: str, **options: object) -> subprocess.
 
 def test_an_agent_serves(agent: str) -> None:
     """What a call does not import shows that it is served: nothing but the client."""
-    imports = subprocess.run(
-        [sys.executable, "-c", _TRACED],
-        env={**os.environ, "JSCTL_AGENT": agent},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert imports.stdout.startswith("jsctl "), imports
-    names = set(imports.stderr.split())
+    names = list_imports({**os.environ, "JSCTL_AGENT": agent})
     assert "jsctl.agent.client" in names
     allowed = {"jsctl", "jsctl.__main__", "jsctl.agent", "jsctl.agent.client", "_socket", "gc"}
     assert names <= allowed
@@ -68,6 +60,14 @@ sys.argv = ["jsctl", "version"]
 from jsctl.__main__ import main
 main()
 """
+
+
+def list_imports(environ: dict[str, str], *wrapper: str) -> set[str]:
+    """Return the modules that a call of `jsctl version` imports. The wrapper is what runs it."""
+    words = [*wrapper, sys.executable, "-c", _TRACED]
+    shown = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
+    assert shown.stdout.startswith("jsctl "), shown
+    return set(shown.stderr.split())
 
 
 def test_a_call_that_ends_before_its_client_goes_on_runs_once() -> None:
@@ -300,3 +300,58 @@ def test_what_differs_runs_as_always(agent: str, tmp_path: Path) -> None:
     (folder / "socket").symlink_to(agent)
     shown = call({**base, "JSCTL_AGENT": str(folder / "socket")}, "version")
     assert shown.returncode == 0, "a folder that others may enter is not used"
+
+
+def test_who_may_do_something_else_is_not_served(agent: str) -> None:
+    environ = {**os.environ, "JSCTL_AGENT": agent}
+    assert "jsctl.app" not in list_imports(environ)
+    assert "jsctl.app" in list_imports({**environ, "LD_BIND_NOW": "1"})
+    for wrapper in (["setpriv", "--no-new-privs"], ["unshare", "--map-root-user", "--net"]):
+        can_run = subprocess.run([*wrapper, "true"], capture_output=True, check=False).returncode == 0
+        assert not can_run or "jsctl.app" in list_imports(environ, *wrapper), wrapper
+
+
+def test_an_agent_imports_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    for name in ("click", "selectors", "jsctl"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError('of the current folder')")
+    words = [sys.executable, "-P", "-m", "jsctl", "agent", "run", "--", sys.executable, "-P", "-c", _TRACED]
+    shown = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert shown.stdout.startswith("jsctl ") and "jsctl.app" not in shown.stderr, shown
+
+
+@pytest.mark.slow
+def test_an_editor_has_the_terminal(environ: dict[str, str], tmp_path: Path) -> None:
+    """Such as emacs, which opens /dev/tty."""
+    assert call(environ, "context", "add", "C", "--server", "nats://127.0.0.1:1").returncode == 0
+    (tmp_path / "editor").write_text(": < /dev/tty")
+    screen = in_terminal({**environ, "EDITOR": f"sh {tmp_path}/editor"}, "context", "edit", "C")
+    screen.expect(pexpect.EOF)
+    assert screen.wait() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "begin", ["", f'eval "$({" ".join(JSCTL)} agent start)"; '], ids=["without", "within"]
+)
+def test_what_stops_its_group_stops_the_script(begin: str, tmp_path: Path) -> None:
+    """As vi does at ctrl-Z. The shell that starts the agent ignores this signal meanwhile."""
+    (tmp_path / "pager").write_text("kill -TSTP 0; cat > /dev/null")
+    environ = {**os.environ, "PS1": "$ ", "TERM": "xterm", "PAGER": f"sh {tmp_path}/pager"}
+    shell = pexpect.spawn("bash", ["--norc", "-i"], env=environ, encoding="utf-8", timeout=20)
+    shell.sendline(f"{begin}sh -c '{' '.join(JSCTL)} manual streams; echo af''ter'")
+    shell.expect("Stopped")
+    shell.sendline("fg")
+    shell.expect("after")
+    shell.sendline("exit")
+    shell.expect(pexpect.EOF)
+
+
+@pytest.mark.slow
+def test_ctrl_z_without_a_shell(environ: dict[str, str], url: str) -> None:
+    """Nobody could continue it: the system does not stop it."""
+    screen = in_terminal({**environ, "NATS_URL": url}, "sub", "a.b")
+    screen.expect("ubscrib")
+    screen.sendcontrol("z")
+    screen.sendcontrol("c")
+    screen.expect(pexpect.EOF)
+    assert screen.wait() == 0

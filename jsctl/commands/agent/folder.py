@@ -18,6 +18,15 @@ SOCKET, PROCESS, SHELL = "socket", "process", "shell"
 PREFIX = "jsctl-agent-"
 """How the name of the folder begins."""
 
+_FLAGS = {
+    "-I": "isolated",
+    "-E": "ignore_environment",
+    "-P": "safe_path",
+    "-s": "no_user_site",
+    "-Xutf8": "utf8_mode",
+}
+"""Flags of this interpreter that the agent needs, too: it serves calls with the same ones only."""
+
 _LONGEST = 80  #: bytes of a folder's path: that of a socket has at most 103
 
 
@@ -31,7 +40,10 @@ def make_folder() -> Path:
 
 def start_agent(folder: Path, *args: str, stdin: int) -> subprocess.Popen[bytes]:
     """Start the agent of a folder, and wait until it serves."""
-    words = [sys.executable, "-m", "jsctl.agent.server", str(folder), *args]
+    words = [sys.executable, *(flag for flag, name in _FLAGS.items() if getattr(sys.flags, name)), "-c"]
+    # Modules come from where those of this process do: with -m, also from the current folder.
+    begin = f"import sys; sys.path[:] = {sys.path!r}; from jsctl.agent.server import main; main()"
+    words += [begin, str(folder), *args]
     agent = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=stdin, stderr=subprocess.DEVNULL)
     if not agent.stdout or not agent.stdout.readline():
         raise JsctlError("the agent did not start", f"{shlex.join(words)} says why")
