@@ -21,7 +21,6 @@ from jsctl.render import delimited
 from jsctl.render.closed_pipe import wait_until_closed, wait_until_read
 from jsctl.render.delimited import TABLES, Delimiters
 from jsctl.render.emit import Form, emit, format_json_items, simplify_value
-from jsctl.render.fit import fold_lines
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.views.events import Ending, Events, close_after
 from jsctl.views.result import Result
@@ -411,6 +410,8 @@ def _fold_event(text: str, width: int, lines_to_fold: str) -> str:
     """Return an event's text with its lines folded. lines_to_fold: `all`, or `first`, which empty lines may
     precede.
     """
+    from jsctl.render.fit import fold_lines  # only on a terminal
+
     if lines_to_fold == "all":
         return fold_lines(text, width)
     body = text.lstrip("\n")

@@ -1,5 +1,6 @@
 """Consumer requests. Arguments and results are the server's own JSON."""
 
+import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -195,10 +196,10 @@ async def unpin(api: Api, stream: str, name: str, group: str) -> None:
 
 def generate_name() -> str:
     """Return a random name for a consumer whose name nobody needs to know."""
-    import random  # most commands do not need it; secrets would import hmac and hashlib, too
-    import string
+    from string import ascii_letters, digits  # most commands do not need it
 
-    return "".join(random.SystemRandom().choices(string.ascii_letters + string.digits, k=_RANDOM))
+    letters = ascii_letters + digits
+    return "".join(letters[byte % len(letters)] for byte in os.urandom(_RANDOM))
 
 
 def generate_reader_name() -> str:
