@@ -93,7 +93,7 @@ class Env:
         self.on_loss: Callable[[DataLoss], None] = lambda loss: None
         self.mirrors_nats = False
         self._connections: dict[str, Connection] = {}
-        self._places: dict[str, None] = {}  #: labels of the places that the verb works in
+        self._places: dict[Settings | str, None] = {}  #: places that the verb works in, or their names
         self._selects = False  #: whether repeated results are what --columns and --filter choose
         self._has_noted_variables = False
         self._heading_written = False  #: whether a result was written; rounds in CSV share one heading
@@ -400,13 +400,12 @@ class Env:
     ) -> "Api":
         """Return the JetStream API of a context. domain: replaces the context's domain and API prefix.
         only_reads: whether what the verb changes is elsewhere."""
-        from jsctl.contexts.model import name_place
         from jsctl.jetstream.api import Api
 
         connection = await self.connection(context)
         settings = connection.settings.at(domain)
         if not only_reads:
-            self.note_place(name_place(settings))
+            self.note_place(settings)
         return Api(
             connection,
             domain=settings.js_domain,
@@ -415,8 +414,9 @@ class Env:
             warn=self.say,
         )
 
-    def note_place(self, place: str) -> None:
-        """Note that the verb works there (see `name_place`); questions and announcements then say so."""
+    def note_place(self, place: "Settings | str") -> None:
+        """Note that the verb works there, at settings or at a place of this name; questions and announcements
+        then say so."""
         self._places[place] = None
 
     @property
@@ -426,8 +426,9 @@ class Env:
         from jsctl.contexts.model import name_place
         from jsctl.render.text import clean
 
-        opened = (name_place(connection.settings) for connection in self._connections.values())
-        return clean(", ".join(self._places or dict.fromkeys(opened)))
+        places = self._places or [connection.settings for connection in self._connections.values()]
+        names = (place if isinstance(place, str) else name_place(place) for place in places)
+        return clean(", ".join(dict.fromkeys(names)))
 
     def locate(self, result: "Result") -> "Result":
         """Return the result of a --dry-run with the place above."""

@@ -161,7 +161,7 @@ def check_paths(values: Mapping[str, Any]) -> None:
     """Raise BadInput for a secret in place of the path of its file; the error does not show it."""
     for name in PATHS:
         value = str(values.get(name) or "")
-        if is_secret(value) and not (SETTINGS[name].may_refer and schemes.parse(value)):
+        if value and is_secret(value) and not (SETTINGS[name].may_refer and schemes.parse(value)):
             raise BadInput(
                 f"{find_flag(name)} takes the path of a file, not its content",
                 "write it to a file that only you can read, and use its path",

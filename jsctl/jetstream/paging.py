@@ -188,7 +188,7 @@ async def fetch_sorted_pages(
     previous: set[str] = set()
     async for page in fetch_pages(api, subject, key, body):
         items = {name(item): item for item in page.get(key) or ()}
-        yield [items[new_name] for new_name in sorted(items.keys() - previous)]
+        yield [items[item_name] for item_name in sorted(items) if item_name not in previous]
         previous = set(items)
 
 

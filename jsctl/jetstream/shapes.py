@@ -3,7 +3,6 @@
 Unknown fields are kept as they are (ADR-1; nats-server: jetstream_api.go, stream.go, consumer.go).
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -175,7 +174,6 @@ _SHAPES: Mapping[str, Shape] = {
     "CONSUMER.LIST": _build_page("consumers", CONSUMER_INFO),
     "INFO": _ACCOUNT,
 }
-_VERB = rf"(?:^|\.)({'|'.join(re.escape(verb) for verb in _SHAPES if '.' in verb)})(?:\.|$)"
 
 
 def check_answer(answer: Any, subject: str) -> None:
@@ -196,6 +194,9 @@ def check_error(error: Any) -> None:
 def _find_shape(subject: str) -> Shape:
     if subject in _SHAPES:
         return _SHAPES[subject]
-    if match := re.search(_VERB, subject):
-        return _SHAPES[match[1]]
+    tokens = subject.split(".")
+    for start in range(len(tokens) - 1):
+        for end in (start + 2, start + 3):
+            if shape := _SHAPES.get(".".join(tokens[start:end])):
+                return shape
     return _ACCOUNT if subject.endswith("API.INFO") else _OTHER

@@ -69,7 +69,7 @@ def explain_wildcards(subjects: Iterable[str]) -> str:
 
 def is_subject(subject: object) -> bool:
     """Return whether the server accepts a text as a subject, wildcards included."""
-    if not isinstance(subject, str) or not subject or re.search(r"\s", subject):
+    if not isinstance(subject, str) or subject.split() != [subject]:
         return False
     tokens = subject.split(".")
     return all(tokens) and ">" not in tokens[:-1]
