@@ -215,7 +215,7 @@ def stream(env: Env, options: Options) -> Result:
     with start.starting():
         for source in sources:
             parse_read_options(build_source_options(source, export.selection), settings=source.settings)
-        export.layout.check()  # imports pyarrow
+        export.layout.check()  # may import pyarrow
     mode = "merge" if options.backfill else options.mode
     target = open_target(place, format, mode, [source.table for source in sources], OF_STREAM)
     with signals_as_interrupts(), StreamExportRun(export, target, ExportDisplay(env)) as run:

@@ -68,8 +68,9 @@ class Engine(Protocol):
 class EngineStart(Protocol):
     """How an engine starts."""
 
-    def preload(self) -> None:
-        """Import what `open` needs, while the caller waits for something else."""
+    def preload(self) -> AbstractContextManager[None]:
+        """Import what `open` needs, while the caller waits for something else. The context is left after that
+        of `open`."""
 
     def starting(self) -> AbstractContextManager[None]:
         """Say that the engine starts, in what is done for it before `open`, which says it, too."""
@@ -84,8 +85,9 @@ class SparkStart:
 
     session: SessionOptions
 
-    def preload(self) -> None:
+    def preload(self) -> AbstractContextManager[None]:
         preload()
+        return contextlib.nullcontext()
 
     def starting(self) -> AbstractContextManager[None]:
         return self.session.starting()

@@ -141,14 +141,14 @@ class TableLayout(NamedTuple):
 
     def check(self) -> None:
         """Raise BadInput for options that are not valid, MissingDependency."""
-        from jsctl.spark.decoding.payloads import build_payload_decoder
-
         partitions = self.partitions
         if any(map(parse_field, self.partition_by)) and self.decode not in WITH_SCHEMA:
             raise BadInput("--partition-by field:NAME is for payloads with fields", "add --decode json")
         if self.file_size < 0:
             raise BadInput("--file-size must be 1 or more")
         if self.can_be_bad and (self.schema or self.decode not in WITH_SCHEMA):
+            from jsctl.spark.decoding.payloads import build_payload_decoder
+
             build_payload_decoder(self.decoding)
         if self.schema and any(map(parse_field, self.partition_by)):
             from jsctl.spark.decoding.columns import PayloadColumns

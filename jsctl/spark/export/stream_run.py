@@ -149,7 +149,7 @@ class StreamExportRun:
             plans = self._reach_tables(self._lock_and_plan)
         else:
             with options.start.starting():
-                self._thread.begin(options.start.preload)
+                self._thread.begin(lambda: self._thread.enter(options.start.preload()))
                 plans = self._lock_and_plan()
         answer = None
         due = self._select_due(plans)
