@@ -319,8 +319,12 @@ class _Writer(Generic[E]):
             self._put("".join(_fold_event(text, self._width, self._shown.folds) for text in texts))
         else:
             run = self._shown.run
-            text, is_clean = run(batch) if run else ("".join(map(self._shown.text, batch)), False)
-            self._put(text if is_clean else clean_lines(text))
+            text = run(batch) if run else "".join(map(self._shown.text, batch))
+            if isinstance(text, bytes):
+                with self._report_stalls():
+                    write_bytes(self._out, text)
+            else:
+                self._put(clean_lines(text))
 
     def _write_snapshots(self, batch: Sequence[E]) -> None:
         if self._shown.snapshot is not None:

@@ -28,7 +28,7 @@ class Presentation(NamedTuple, Generic[E]):
 
     record: the event as JSON; None leaves it out, a tuple is several records.
     text: the event for people, with its line ends; it is cleaned before a terminal sees it.
-    run: the texts of several events, joined, if that is faster than to ask for each; and whether nothing of
+    run: the texts of several events, joined, if that is faster than to ask for each; as bytes if nothing of
         them is to be cleaned.
     title: a line above the first text.
     folds: which lines of the text jsctl composed, and a terminal folds: none, the first one, or all.
@@ -45,7 +45,7 @@ class Presentation(NamedTuple, Generic[E]):
 
     record: Callable[[E], object]
     text: Callable[[E], str] = lambda event: ""
-    run: Callable[[Sequence[E]], tuple[str, bool]] | None = None
+    run: Callable[[Sequence[E]], bytes | str] | None = None
     title: str = ""
     folds: Literal["", "first", "all"] = ""
     snapshot: Callable[[E], Result] | None = None
@@ -189,7 +189,7 @@ def names(pages: AsyncIterator[Sequence[str]]) -> Events[str]:
     once.
     """
     events = items(pages, str)
-    return events._replace(shown=events.shown._replace(run=lambda batch: ("\n".join([*batch, ""]), False)))
+    return events._replace(shown=events.shown._replace(run=lambda batch: "\n".join([*batch, ""])))
 
 
 def items(pages: AsyncIterator[Sequence[E]], name: Callable[[E], str]) -> Events[E]:

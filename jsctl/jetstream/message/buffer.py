@@ -2,6 +2,7 @@
 batches."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from typing import Generic, TypeVar
 
@@ -15,20 +16,23 @@ class EventBuffer(Generic[E]):
     what a queue costs for each event."""
 
     def __init__(self) -> None:
-        self._events: list[E] = []
+        self._batches: deque[Sequence[E]] = deque()
+        self._open_batch: list[E] = []  #: the last of the batches, if events can be added to it
         self._wake = asyncio.Event()
         self._error: BaseException | None = None
         self.is_closed = False
 
     def add(self, event: E) -> None:
         """Add an event."""
-        if not self._events:
+        if not self._open_batch:
+            self._batches.append(self._open_batch)
             self._wake.set()
-        self._events.append(event)
+        self._open_batch.append(event)
 
     def extend(self, events: Sequence[E]) -> None:
-        """Add events."""
-        self._events += events
+        """Add events that are a batch as they are."""
+        self._batches.append(events)
+        self._open_batch = []
         self._wake.set()
 
     def reset_idle_time(self) -> None:
@@ -56,22 +60,24 @@ class EventBuffer(Generic[E]):
         """Close when `work` ends, with the error that it raises."""
         work.add_done_callback(lambda done: self.close(None if done.cancelled() else done.exception()))
 
-    async def read_batches(self, idle: int = 0) -> AsyncIterator[list[E]]:
-        """Yield the events added since the last batch, until the buffer is closed.
+    async def read_batches(self, idle: int = 0) -> AsyncIterator[Sequence[E]]:
+        """Yield the events added since the last batch, in their order, until the buffer is closed.
 
         idle: ns without an event after which it ends, too; 0 for no limit. Raises the error of `close`.
         """
         seconds = idle / 1e9 if idle else None
         while True:
-            if not self._events and not self.is_closed:
+            if not self._batches and not self.is_closed:
                 try:
                     async with asyncio.timeout(seconds):
                         await self._wake.wait()
                 except TimeoutError:
                     return
             self._wake.clear()
-            if self._events:
-                events, self._events = self._events, []
+            if self._batches:
+                events = self._batches.popleft()
+                if not self._batches:
+                    self._open_batch = []
                 yield events
             elif self.is_closed:
                 break

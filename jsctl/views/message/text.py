@@ -31,22 +31,34 @@ def header_block_lines(block: bytes) -> str:
     return header_lines(parse_headers(block))
 
 
-def heads(blocks: Sequence[bytes]) -> tuple[list[str], bool]:
-    """Return what `content` shows of several blocks of headers, in half of the time where all are plain; and
-    whether nothing of it is to be cleaned."""
+def plain_heads(blocks: Sequence[bytes]) -> list[bytes] | None:
+    """Return what `content` shows of several blocks of headers, in half of the time; None if they are not all
+    plain."""
     if not any(blocks):
-        return [""] * len(blocks), True
+        return [b""] * len(blocks)
     joined = b"\0" + b"\0".join(blocks)
-    if _match_all_plain(joined):
-        text = str(joined, "ascii").replace("\0NATS/1.0\r\n", "\0").replace("\r\n", "\n")
-        return text.split("\0")[1:], True
-    return [header_block_lines(block) + "\n" if block else "" for block in blocks], False
+    if not _match_all_plain(joined):
+        return None
+    return joined.replace(b"\0NATS/1.0\r\n", b"\0").replace(b"\r\n", b"\n").split(b"\0")[1:]
 
+
+def is_clean(text: bytes) -> bool:
+    """Return whether a text of messages is shown as it is: nothing in it would be cleaned, or shown as
+    bytes."""
+    if text.isascii():
+        return not text.translate(None, PLAIN)
+    try:
+        return str(text, "utf-8").translate(_LINES).isprintable()
+    except UnicodeDecodeError:
+        return False
+
+
+_LINES = {ord("\n"): None, ord("\t"): None}
 
 _PLAIN = rb"NATS/1\.0\r\n((?:[!-9;-~]++: [!-~]++(?: [!-~]++)*+\r\n)++)\r\n"
 _match_plain = re.compile(_PLAIN).fullmatch
 """Matches a block whose lines can be shown as they are: nearly all, and six times as fast."""
-_match_all_plain = re.compile(rb"(?:\0%b)++" % _PLAIN).fullmatch
+_match_all_plain = re.compile(rb"(?:\0(?:%b)?+)++" % _PLAIN).fullmatch
 
 
 def body(data: bytes, pretty: bool = False) -> str:
@@ -59,15 +71,6 @@ def body(data: bytes, pretty: bool = False) -> str:
         except ValueError:
             pass
     return payload.format_payload(data).removesuffix("\n")
-
-
-def bodies(payloads: Sequence[bytes]) -> tuple[list[str], bool]:
-    """Return the `body` of several payloads, in a third of the time where all are plain; and whether nothing
-    of it is to be cleaned."""
-    joined = b"".join(payloads)
-    if joined.isascii() and not joined.translate(None, PLAIN):
-        return [str(data, "ascii").removesuffix("\n") if data else "nil body" for data in payloads], True
-    return [body(data) for data in payloads], False
 
 
 def raw_line(data: bytes, *, pretty: bool = False) -> str:

@@ -1,7 +1,7 @@
 """Events between handlers and the task that takes them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -10,10 +10,10 @@ from jsctl.errors import Unreachable
 from jsctl.jetstream.message.buffer import EventBuffer
 
 
-def batches(fill: Callable[[EventBuffer[int]], None], idle: int = 0) -> list[list[int]]:
+def batches(fill: Callable[[EventBuffer[int]], None], idle: int = 0) -> list[Sequence[int]]:
     """The batches of a buffer that `fill` adds to as soon as it is read."""
 
-    async def run() -> list[list[int]]:
+    async def run() -> list[Sequence[int]]:
         buffer: EventBuffer[int] = EventBuffer()
         asyncio.get_running_loop().call_soon(fill, buffer)
         return [batch async for batch in buffer.read_batches(idle)]
@@ -34,6 +34,19 @@ def test_what_is_added_together_is_one_batch_and_nothing_is_lost_at_the_end() ->
     assert batches(fill) == [[1, 2], [3]]
 
 
+def test_a_batch_stays_one_between_what_is_added_singly() -> None:
+    def fill(buffer: EventBuffer[int]) -> None:
+        for events in ([1], (2, 3), (4,), [5]):
+            if isinstance(events, tuple):
+                buffer.extend(events)
+            else:
+                buffer.add(*events)
+        buffer.add(6)
+        buffer.close()
+
+    assert batches(fill) == [[1], (2, 3), (4,), [5, 6]]
+
+
 def test_the_first_error_is_raised_after_the_events() -> None:
     taken: list[int] = []
 
@@ -51,7 +64,7 @@ def test_the_first_error_is_raised_after_the_events() -> None:
 
 
 def test_the_end_of_the_work_that_fills_it_closes_it() -> None:
-    async def run() -> list[list[int]]:
+    async def run() -> list[Sequence[int]]:
         buffer: EventBuffer[int] = EventBuffer()
 
         async def work() -> None:
