@@ -32,6 +32,11 @@ Sink = Callable[[Sequence[Message]], int]
 BATCH = 2000
 """Number of messages requested at once; the next ones are requested when half of them have arrived."""
 
+_MAX_BATCH, _AHEAD = 10_000, 2 << 20
+"""Number of messages that a feed of its own consumer requests at once at most, and their bytes: of small ones it
+requests more, as it would wait for the server; more of large ones make the server wait for it."""
+
+_LINE = 100  #: bytes of a message's line, about
 _EXPIRES = 30 * SECOND
 _HEARTBEAT = 5 * SECOND
 _INACTIVE_THRESHOLD = 300 * SECOND  #: how long the server keeps an ephemeral consumer that nobody pulls from
@@ -345,6 +350,7 @@ class ConsumerFeed(Feed):
         if self._finished or last is None or last.consumer != self._name:
             return
         if self._ephemeral:
+            self._batch = max(BATCH, min(_MAX_BATCH, _AHEAD // (messages[-1].size + _LINE)))
             if last.consumer_sequence != self._next + len(messages) - 1:
                 self._report_trouble("messages were lost on the way")
                 numbered = enumerate(messages, self._next)

@@ -111,33 +111,41 @@ def run_view(
 ) -> Callable[[Sequence[Received]], bytes | str]:
     """Return `text` for messages of a stream that follow each other (see `Presentation.run`), in a quarter of
     its time where they come from a consumer: as bytes, from their rows."""
-    second, date, zone = b"", b"", b""
+    second, line = b"", b""
     sequences, counts = _Thousands(), _Thousands()
     has_heads, has_bodies = not show.subjects_only, show == _RUNS[0]
-    end = b"\n\n" if has_bodies else b""
+    end = b"%b\n\n" if has_bodies else b"%b"
 
     def run(batch: Sequence[Received]) -> bytes | str:
-        nonlocal second, date, zone
+        nonlocal second, line
         rows = batch.rows if isinstance(batch, ReceivedRun) else []
         heads = plain_heads([row[5] for row in rows]) if has_heads else [b""] * len(rows)
         metadata = batch[0].message.metadata
         if not rows or heads is None or metadata is None:
             return "".join(map(text, batch))
-        before = f"] Received JetStream message: stream: {metadata.stream} seq: ".encode()
+        stream, second = metadata.stream.encode().replace(b"%", b"%%"), b""
         texts: list[bytes] = []
         for number, head, row in zip(count(batch[0].number), heads, rows, strict=False):
             subject, _, sequence, time, pending, _, data = row
             if time[:-9] != second:
                 second = time[:-9]
-                date, zone = units.format_time_us(int(second) * units.SECOND).encode().split(b"000000")
-            texts += (
-                b"[#%d%b%b%b / pending: %b%b / subject: %b / time: %b%b%b\n%b"
+                stamp = units.format_time_us(int(second) * units.SECOND).encode().replace(b"000000", b"%b")
+                line = b"[#%d] Received JetStream message: stream: " + stream + b" seq: %b%b / pending: %b%b"
+                line += b" / subject: %b / time: " + stamp + b"\n%b" + end
+            body = (data.removesuffix(b"\n") if data else b"nil body") if has_bodies else b""
+            texts.append(
+                line
                 % (
-                    *(number, before, sequences[sequence[:-3]], sequence[-3:]),
-                    *(counts[pending[:-3]], pending[-3:], subject, date, time[-9:-3], zone, head),
-                ),
-                (data.removesuffix(b"\n") or (b"" if data else b"nil body")) if has_bodies else b"",
-                end,  # each by itself: a large body is copied once less
+                    number,
+                    sequences[sequence[:-3]],
+                    sequence[-3:],
+                    counts[pending[:-3]],
+                    pending[-3:],
+                    subject,
+                    time[-9:-3],
+                    head,
+                    body,
+                )
             )
         shown = b"".join(texts)
         return shown if is_clean(shown) else "".join(map(text, batch))

@@ -24,7 +24,7 @@ payloads = st.binary(max_size=40) | st.text(max_size=40).map(str.encode)
 times = st.sampled_from((1764365789123456789, 1764365789000000000)) | st.integers(10**18, 2 * 10**18)
 numbers = st.integers(0, 10**7)
 subjects = st.sampled_from((*(b"s.a",) * 8, b"s.\xc3\xa9", b"s.\x1b[2J", b"s.\x7f"))
-consumers = st.sampled_from((b"$JS.ACK.S.c.1", b"$JS.ACK.hub.hash.S.c.1", "$JS.ACK.Sé.c.1".encode()))
+consumers = st.sampled_from((b"$JS.ACK.S.c.1", b"$JS.ACK.hub.hash.S%d.c.1", "$JS.ACK.Sé.c.1".encode()))
 
 
 @st.composite
