@@ -361,7 +361,7 @@ class ConsumerFeed(Feed):
         self._last = messages[-1].sequence
         self._open -= len(messages)
         self._deliver(messages)
-        if self._source.to_end and last.pending == 0 and messages[-1].metadata is last:
+        if self._source.to_end and last.pending == 0 and messages[-1].metadata == last:
             self._end()
         elif self._open <= self._batch // 2:
             self._wake.set()
