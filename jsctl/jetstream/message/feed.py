@@ -32,11 +32,8 @@ Sink = Callable[[Sequence[Message]], int]
 BATCH = 2000
 """Number of messages requested at once; the next ones are requested when half of them have arrived."""
 
-_MAX_BATCH, _AHEAD = 10_000, 2 << 20
-"""Number of messages that a feed of its own consumer requests at once at most, and their bytes: of small ones it
-requests more, as it would wait for the server; more of large ones make the server wait for it."""
+_MAX_BATCH, _AHEAD = 10_000, 2 << 20  #: what is requested at once of small messages, in bytes with lines
 
-_LINE = 100  #: bytes of a message's line, about
 _EXPIRES = 30 * SECOND
 _HEARTBEAT = 5 * SECOND
 _INACTIVE_THRESHOLD = 300 * SECOND  #: how long the server keeps an ephemeral consumer that nobody pulls from
@@ -182,10 +179,9 @@ class ConsumerFeed(Feed):
             except ApiError as error:
                 if error.err_code != ErrorCode.CONSUMER_NOT_FOUND:
                     raise
-                consumer_config = {**self._build_config(source.start), "durable_name": source.durable}
-                info, _ = await consumers.create(
-                    self._api, source.name, {**consumer_config, "ack_policy": "explicit"}
-                )
+                durable = {"durable_name": source.durable, "ack_policy": "explicit"}
+                config = {**self._build_config(source.start), **durable}
+                info, _ = await consumers.create(self._api, source.name, config)
                 self._created_durable = True
                 self._say(f"Created durable consumer {source.durable} on stream {source.name}")
         else:
@@ -292,9 +288,8 @@ class ConsumerFeed(Feed):
         heartbeat = min(_HEARTBEAT, self._expires // 3)
         body = {"batch": number, "expires": self._expires, "idle_heartbeat": heartbeat}
         subject = f"{self._api.prefix}.CONSUMER.MSG.NEXT.{self._source.name}.{self._name}"
-        await self._connection.send(
-            encode_publish(subject, json.dumps(body).encode(), f"{self._inbox}.{self._request}")
-        )
+        reply = f"{self._inbox}.{self._request}"
+        await self._connection.send(encode_publish(subject, json.dumps(body).encode(), reply))
 
     async def _recover(self) -> None:
         """Continue after the last message: create an ephemeral consumer again, or request again from a
@@ -350,7 +345,7 @@ class ConsumerFeed(Feed):
         if self._finished or last is None or last.consumer != self._name:
             return
         if self._ephemeral:
-            self._batch = max(BATCH, min(_MAX_BATCH, _AHEAD // (messages[-1].size + _LINE)))
+            self._batch = max(BATCH, min(_AHEAD // (messages[-1].size + 100), _MAX_BATCH))
             if last.consumer_sequence != self._next + len(messages) - 1:
                 self._report_trouble("messages were lost on the way")
                 numbered = enumerate(messages, self._next)
@@ -391,7 +386,6 @@ class ConsumerFeed(Feed):
 
 
 def _from_sequence(sequence: int) -> Json:
-    """Return the delivery policy that begins with a sequence."""
     return {"deliver_policy": "by_start_sequence", "opt_start_seq": sequence}
 
 
