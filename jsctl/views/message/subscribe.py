@@ -3,7 +3,6 @@
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from jsctl.base import units
@@ -13,7 +12,7 @@ from jsctl.jetstream.message.receive import Received, ReceivedRun, Receiver, Sta
 from jsctl.nats.message import Message
 from jsctl.views.events import End, Ending, Events, Presentation
 from jsctl.views.message.decoded import Lens
-from jsctl.views.message.text import content, is_clean, plain_heads, raw_bytes, raw_line
+from jsctl.views.message.text import bodies, content, heads, is_clean, raw_bytes, raw_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,44 +110,48 @@ def run_view(
 ) -> Callable[[Sequence[Received]], bytes | str]:
     """Return `text` for messages of a stream that follow each other (see `Presentation.run`), in a quarter of
     its time where they come from a consumer: as bytes, from their rows."""
-    second, line = b"", b""
     sequences, counts = _Thousands(), _Thousands()
     has_heads, has_bodies = not show.subjects_only, show == _RUNS[0]
     end = b"%b\n\n" if has_bodies else b"%b"
 
     def run(batch: Sequence[Received]) -> bytes | str:
-        nonlocal second, line
         rows = batch.rows if isinstance(batch, ReceivedRun) else []
-        heads = plain_heads([row[5] for row in rows]) if has_heads else [b""] * len(rows)
         metadata = batch[0].message.metadata
-        if not rows or heads is None or metadata is None:
+        if not rows or metadata is None:
             return "".join(map(text, batch))
-        stream, second = metadata.stream.encode().replace(b"%", b"%%"), b""
+        subjects, _, numbers, times, pending, blocks, payloads = zip(*rows, strict=True)
+        if not (are_clean := is_clean(subjects) and metadata.stream.isprintable()):
+            subjects = tuple(each.message.subject.encode() for each in batch)
+        nothing = [b""] * len(rows), True
+        shown_heads, are_plain = heads(blocks) if has_heads else nothing
+        shown_bodies, are_text = bodies(payloads) if has_bodies else nothing
+        stream, second, line = metadata.stream.encode().replace(b"%", b"%%"), b"", b""
+        columns = subjects, numbers, times, pending, shown_heads, shown_bodies
         texts: list[bytes] = []
-        for number, head, row in zip(count(batch[0].number), heads, rows, strict=False):
-            subject, _, sequence, time, pending, _, data = row
-            if time[:-9] != second:
-                second = time[:-9]
+        for number, (subject, sequence, stored, left, head, body) in enumerate(
+            zip(*columns, strict=True), batch[0].number
+        ):
+            if stored[:-9] != second:
+                second = stored[:-9]
                 stamp = units.format_time_us(int(second) * units.SECOND).encode().replace(b"000000", b"%b")
                 line = b"[#%d] Received JetStream message: stream: " + stream + b" seq: %b%b / pending: %b%b"
                 line += b" / subject: %b / time: " + stamp + b"\n%b" + end
-            body = (data.removesuffix(b"\n") if data else b"nil body") if has_bodies else b""
             texts.append(
                 line
                 % (
                     number,
                     sequences[sequence[:-3]],
                     sequence[-3:],
-                    counts[pending[:-3]],
-                    pending[-3:],
+                    counts[left[:-3]],
+                    left[-3:],
                     subject,
-                    time[-9:-3],
+                    stored[-9:-3],
                     head,
                     body,
                 )
             )
         shown = b"".join(texts)
-        return shown if is_clean(shown) else "".join(map(text, batch))
+        return shown if are_clean and are_plain and are_text else str(shown, "utf-8", "surrogateescape")
 
     return run
 

@@ -31,29 +31,18 @@ def header_block_lines(block: bytes) -> str:
     return header_lines(parse_headers(block))
 
 
-def plain_heads(blocks: Sequence[bytes]) -> list[bytes] | None:
-    """Return what `content` shows of several blocks of headers, in half of the time; None if they are not all
-    plain."""
+def heads(blocks: Sequence[bytes]) -> tuple[list[bytes], bool]:
+    """Return what `content` shows of several blocks of headers, in half of the time where all are plain; and
+    whether nothing of it is to be cleaned."""
     if not any(blocks):
-        return [b""] * len(blocks)
+        return [b""] * len(blocks), True
     joined = b"\0" + b"\0".join(blocks)
-    if not _match_all_plain(joined):
-        return None
-    return joined.replace(b"\0NATS/1.0\r\n", b"\0").replace(b"\r\n", b"\n").split(b"\0")[1:]
+    if _match_all_plain(joined):
+        text = joined.replace(b"\0NATS/1.0\r\n", b"\0").replace(b"\r\n", b"\n")
+        return text.split(b"\0")[1:], True
+    texts = [header_block_lines(block) + "\n" if block else "" for block in blocks]
+    return [text.encode(errors="surrogateescape") for text in texts], False
 
-
-def is_clean(text: bytes) -> bool:
-    """Return whether a text of messages is shown as it is: nothing in it would be cleaned, or shown as
-    bytes."""
-    if text.isascii():
-        return not text.translate(None, PLAIN)
-    try:
-        return str(text, "utf-8").translate(_LINES).isprintable()
-    except UnicodeDecodeError:
-        return False
-
-
-_LINES = {ord("\n"): None, ord("\t"): None}
 
 _PLAIN = rb"NATS/1\.0\r\n((?:[!-9;-~]++: [!-~]++(?: [!-~]++)*+\r\n)++)\r\n"
 _match_plain = re.compile(_PLAIN).fullmatch
@@ -71,6 +60,25 @@ def body(data: bytes, pretty: bool = False) -> str:
         except ValueError:
             pass
     return payload.format_payload(data).removesuffix("\n")
+
+
+def bodies(payloads: Sequence[bytes]) -> tuple[list[bytes], bool]:
+    """Return the `body` of several payloads, in a fifth of the time where all are clean; and whether they
+    are."""
+    if is_clean(payloads):
+        return [data.removesuffix(b"\n") if data else b"nil body" for data in payloads], True
+    return [body(data).encode() for data in payloads], False
+
+
+def is_clean(texts: Sequence[bytes]) -> bool:
+    """Return whether nothing of some texts is to be cleaned, or shown as bytes."""
+    joined = b"\n".join(texts)  # not without line ends, as two halves of a character would be one
+    if joined.isascii():
+        return not joined.translate(None, PLAIN)
+    try:
+        return str(joined, "utf-8").replace("\n", "").replace("\t", "").isprintable()
+    except UnicodeDecodeError:
+        return False
 
 
 def raw_line(data: bytes, *, pretty: bool = False) -> str:

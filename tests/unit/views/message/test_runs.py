@@ -14,7 +14,7 @@ from jsctl.nats.headers import parse_headers
 from jsctl.nats.message import Message
 from jsctl.render.text import clean, clean_lines
 from jsctl.views.message import subscribe as view
-from jsctl.views.message.text import header_block_lines, header_lines, is_clean, plain_heads
+from jsctl.views.message.text import bodies, body, header_block_lines, header_lines, heads
 
 lines = st.sampled_from(
     (b"A: 1", b"A:1", b"A:  1", b"A: 1 ", b"A: a: b c", b"A", b"", b": x", b"A: \xff", b"\xc3: 1", b"A: x\ny")
@@ -71,27 +71,19 @@ def test_headers_are_shown_as_they_are_parsed(block: bytes) -> None:
     assert header_block_lines(block) == header_lines(parse_headers(block))
 
 
-plain_blocks = st.sampled_from(("A: 1", "A: NATS/1.0", "B: a b")).map(
+plain_blocks = st.sampled_from(("A: 1", "A: NATS/1.0", "B: a b", "B: \0")).map(
     lambda line: f"NATS/1.0\r\n{line}\r\nC: 2\r\n\r\n".encode()
 )
+plain_payloads = st.text("ab \t\n\0é", max_size=3).map(str.encode) | st.sampled_from((b"\xc3", b"\xa9"))
 
 
-@given(st.lists(plain_blocks | st.just(b""), max_size=5))
-def test_several_plain_blocks_are_shown_as_one_by_one(blocks: list[bytes]) -> None:
-    heads = [header_block_lines(block) + "\n" if block else "" for block in blocks]
-    assert plain_heads(blocks) == [head.encode() for head in heads]
-
-
-@given(st.lists(blocks, max_size=5))
-def test_several_blocks_are_plain_only_if_each_is(blocks: list[bytes]) -> None:
-    if (heads := plain_heads(blocks)) is not None:
-        assert heads == [header_block_lines(block).encode() + b"\n" for block in blocks]
-
-
-@given(payloads | st.text("aé \t\n\x1b\u2028").map(str.encode))
-def test_what_is_clean_is_shown_as_it_is(data: bytes) -> None:
-    if is_clean(data):
-        assert format_payload(data) == clean_lines(data.decode()) == data.decode()
+@given(st.lists(plain_blocks | st.just(b""), max_size=5), st.lists(plain_payloads, max_size=5))
+def test_several_are_shown_as_one_by_one(blocks: list[bytes], payloads: list[bytes]) -> None:
+    texts = [header_block_lines(block) + "\n" if block else "" for block in blocks]
+    assert heads(blocks)[0] == [text.encode() for text in texts]
+    shown, are_clean = bodies(payloads)
+    assert shown == [body(payload).encode() for payload in payloads]
+    assert not are_clean or all(clean_lines(each.decode()) == each.decode() for each in shown)
 
 
 @given(st.text())
