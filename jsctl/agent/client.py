@@ -135,8 +135,7 @@ def _wait(agent: _socket.socket, worker: int) -> int:
 
     to_job = [getattr(_signal, name) for name in _TO_JOB]
     for number in (*to_job, *(getattr(_signal, name) for name in _TO_VERB)):
-        if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, forward)
+        _signal.signal(number, forward)  # also of one that is ignored so far: a verb may handle it
     agent.settimeout(1)  # a signal that comes just before the wait begins is handled when the wait ends
     ending = 9  # as by SIGKILL
     while True:

@@ -197,6 +197,18 @@ def test_an_ignored_signal_stays_ignored(both: tuple[dict[str, str], dict[str, s
 
 
 @pytest.mark.slow
+def test_a_verb_handles_a_signal_that_was_ignored(both: tuple[dict[str, str], dict[str, str]]) -> None:
+    """A shell without job control has what it starts in the background ignore SIGINT."""
+    ended = []
+    for environ in both:
+        process = start(environ, "sub", "a.>", wrapper=("sh", "-c", 'trap "" INT; exec "$@"', "sh"))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        ended.append(process.returncode)
+    assert ended[0] == ended[1]
+
+
+@pytest.mark.slow
 def test_timeout_ends_a_call(both: tuple[dict[str, str], dict[str, str]]) -> None:
     ended = []
     for environ in both:
