@@ -8,6 +8,7 @@ processor: this one must not, as it has several threads. Where libraries of the 
 on macOS and Windows, each process imports it again.
 """
 
+import gc
 import importlib
 import multiprocessing
 import os
@@ -156,6 +157,7 @@ class _WithoutPandas(MetaPathFinder):
 def _begin() -> None:
     """Leave ctrl-C to the process that has made this one, and end with it, or with SIGTERM."""
     sys.meta_path.insert(0, _WithoutPandas())
+    gc.set_threshold(50_000)  # as jsctl itself (see __main__): less would take a tenth of the imports
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
     parent = multiprocessing.parent_process()
