@@ -1,10 +1,14 @@
 """The folder of an agent, and its start (see jsctl.agent)."""
 
+import contextlib
 import os
 import shlex
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+from errno import ECONNREFUSED
 from pathlib import Path
 
 from jsctl.errors import JsctlError
@@ -32,10 +36,19 @@ _LONGEST = 80  #: bytes of a folder's path: that of a socket has at most 103
 
 def make_folder() -> Path:
     """Make the folder of an agent, which only this user may enter."""
-    parent = tempfile.gettempdir()
-    return Path(
-        tempfile.mkdtemp(prefix=PREFIX, dir=parent if len(os.fsencode(parent)) < _LONGEST else "/tmp")
-    )
+    parent = tempfile.gettempdir() if len(os.fsencode(tempfile.gettempdir())) < _LONGEST else "/tmp"
+    _remove_left(Path(parent))
+    return Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+
+
+def _remove_left(parent: Path) -> None:
+    """Remove the folders of this user's agents that were killed: nobody listens at their sockets."""
+    for file in parent.glob(f"{PREFIX}*/{PROCESS}"):
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+            probe.setblocking(False)  # one that is stopped and has many callers is alive, too
+            is_ours = file.stat().st_uid == os.geteuid()
+            if is_ours and probe.connect_ex(str(file.parent / SOCKET)) == ECONNREFUSED:
+                shutil.rmtree(file.parent, ignore_errors=True)
 
 
 def start_agent(folder: Path, *args: str, stdin: int) -> subprocess.Popen[bytes]:
