@@ -89,17 +89,10 @@ def test_nothing_is_from_the_clone_and_everything_works(scripts: Path, tmp_path:
     assert run([str(scripts / "python"), "-P", "-I", "-m", "jsctl", "--version"], tmp_path)
 
 
-def test_an_export_says_what_is_missing(scripts: Path, tmp_path: Path) -> None:
-    words = [
-        str(scripts / "jsctl"),
-        "export",
-        "stream",
-        "ORDERS",
-        "--to",
-        "x",
-        "--server",
-        "nats://127.0.0.1:1",
-    ]
+@pytest.mark.parametrize("engine", ["spark", "arrow"])
+def test_an_export_says_what_is_missing(scripts: Path, tmp_path: Path, engine: str) -> None:
+    line = f"export stream ORDERS --to x --engine {engine} --server nats://127.0.0.1:1"
+    words = [str(scripts / "jsctl"), *line.split()]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "pip install 'jsctl[spark]'" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -34,6 +34,7 @@ from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_plan import build_source_options, list_stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportRun
 from jsctl.spark.export.task_pool import TaskPool
+from jsctl.spark.session.session import check_packages
 from jsctl.spark.source.options import parse_read_options
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
@@ -189,9 +190,11 @@ def stream(env: Env, options: Options) -> Result:
     """
     format = formats.parse_format(options.format or "parquet")
     place = parse_destination(options.to, options.table)
-    start: EngineStart = TaskPool()
     if options.engine == "spark":
-        start = SparkStart(prepare(options.spark, "jsctl export stream", place, format))
+        start: EngineStart = SparkStart(prepare(options.spark, "jsctl export stream", place, format))
+    else:
+        check_packages()
+        start = TaskPool()
     places = resolve_targets(env)
     sources = list_stream_sources(places, list(map(validate_stream_name, options.stream)))
     if len(places) > 1:

@@ -87,12 +87,18 @@ def check_environment(master: str = "", remote: str = "") -> None:
         raise BadInput("--master and --remote cannot be used together", "use one of them")
     if remote and not remote.startswith("sc://"):
         raise _invalid_remote(remote)
-    for module, package in {**_PACKAGES, **(_CONNECT_PACKAGES if remote else {})}.items():
-        if not _is_installed(module):
-            raise MissingDependency(f"{package} is not installed", "run: pip install 'jsctl[spark]'")
+    check_packages(_CONNECT_PACKAGES if remote else None)
     if not remote:
         java.find_java()
     cluster.find_local_address(remote or master)  # Spark would try for minutes
+
+
+def check_packages(more: Mapping[str, str] | None = None) -> None:
+    """Raise MissingDependency unless PySpark and PyArrow are installed. more: modules and their packages that
+    are needed, too."""
+    for module, package in {**_PACKAGES, **(more or {})}.items():
+        if not _is_installed(module):
+            raise MissingDependency(f"{package} is not installed", "run: pip install 'jsctl[spark]'")
 
 
 def _invalid_remote(remote: str) -> BadInput:
