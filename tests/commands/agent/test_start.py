@@ -32,6 +32,6 @@ def test_the_folder_of_a_killed_agent_goes_with_the_next_start(folder: Path) -> 
     kill -KILL $(cat "${{JSCTL_AGENT%/*}}/process")
     """
     run_script(script, folder, agent=False)
-    assert len(list_leftovers(folder)) == 1
+    assert [*folder.glob("jsctl-agent-*")]
     run_script("true", folder)
     assert not list_leftovers(folder)
