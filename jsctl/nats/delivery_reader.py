@@ -30,12 +30,17 @@ class Deliveries(Sequence[Message]):
     def __getitem__(self, at: int | slice) -> "Message | Deliveries":
         if isinstance(at, slice):
             return Deliveries(self.rows[at])
-        return _make_message(self.rows[at]) if self._messages is None else self._messages[at]
+        if self._messages is None and len(self.rows) > 1:
+            return _make_message(self.rows[at])
+        return self._make_all()[at]  # a consumer that keeps up delivers one by one, each asked for five times
 
     def __iter__(self) -> Iterator[Message]:
+        return iter(self._make_all())
+
+    def _make_all(self) -> list[Message]:
         if self._messages is None:
             self._messages = list(map(_make_message, self.rows))
-        return iter(self._messages)
+        return self._messages
 
 
 def _make_message(row: Row) -> Message:
@@ -60,17 +65,18 @@ class DeliveryReader:
     """A BulkReader of the messages of one consumer after the other. A message costs 30 % of what a frame and
     a call cost; the handler gets what is unusual.
 
-    take: called with each run. All of its messages are of one consumer, and the last one is the first that no
-    other follows.
+    take: called with each run. All of its messages are of one consumer. to_end: the last one of a run is the
+    first that no other follows; of a consumer that keeps up, nearly every one is such.
     """
 
-    def __init__(self, take: Callable[[Deliveries], object]) -> None:
+    def __init__(self, take: Callable[[Deliveries], object], *, to_end: bool) -> None:
         self._take = take
+        self._last_pending = b"0" if to_end else b""  #: number of messages that follow the last one of a run
         self._match = re.compile(rb"(?!)").match  #: for the lines of the present consumer
 
     def run(self, data: bytes, at: int, sid: bytes, largest: int) -> int:
         """Read the complete messages from `at` on. Returns where they end."""
-        match, rows = self._match, list[Row]()
+        match, rows, last_pending = self._match, list[Row](), self._last_pending
         line = match(data, at)
         if line is None and (consumer := _find_consumer(data, at)):
             match = self._match = re.compile(_FIND % (sid, re.escape(consumer[1]))).match
@@ -84,7 +90,7 @@ class DeliveryReader:
                 break
             rows.append((subject, reply, sequence, time, pending, data[start:middle], data[middle:stop]))
             at = stop + 2
-            line = match(data, at) if pending != b"0" else None
+            line = match(data, at) if pending != last_pending else None
         if rows:
             self._take(Deliveries(rows))
         return at

@@ -250,7 +250,7 @@ class ConsumerFeed(Feed):
                 await self._recover()
 
     def _receive(self, subject: str, queue: str = "") -> contextlib.AbstractAsyncContextManager[None]:
-        bulk = DeliveryReader(self._handle_run)
+        bulk = DeliveryReader(self._handle_run, to_end=self._source.to_end)
         return self._connection.receive(subject, self._handle, queue=queue, bulk=bulk)
 
     async def _pull_until_trouble(self) -> None:
@@ -339,7 +339,7 @@ class ConsumerFeed(Feed):
             self._handle_run([message])
 
     def _handle_run(self, messages: Sequence[Message]) -> None:
-        """Handle messages of one consumer that follow each other; only the last may have none after it."""
+        """Handle messages of one consumer that follow each other, a run of `DeliveryReader`."""
         self._hear()
         last = messages[-1].metadata
         if self._finished or last is None or last.consumer != self._name:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,17 +32,17 @@ def frame(number: int, subject: bytes, block: bytes, payload: bytes, reply: tupl
     return b"%b\r\n%b%b\r\n" % (line, block, payload)
 
 
-def read(data: bytes, cut: int, *, in_runs: bool) -> list[Message]:
+def read(data: bytes, cut: int, *, in_runs: bool, to_end: bool = False) -> list[Message]:
     parser, found = FrameParser(), list[Message]()
 
     def take(run: Sequence[Message]) -> None:
         places = [message.metadata for message in run]
         assert len({place and (place.stream, place.consumer) for place in places}) == 1
-        assert all(place and place.pending for place in places[:-1])
+        assert not to_end or all(place and place.pending for place in places[:-1])
         found.extend(run)
 
     if in_runs:
-        parser.bulk_readers[b"7"] = DeliveryReader(take)
+        parser.bulk_readers[b"7"] = DeliveryReader(take, to_end=to_end)
     for at in range(0, len(data), cut):
         for _, sid, subject, reply, block, payload in parser.feed(data[at : at + cut]):
             if sid == b"7":
@@ -50,15 +51,26 @@ def read(data: bytes, cut: int, *, in_runs: bool) -> list[Message]:
     return found
 
 
-@given(st.lists(messages, max_size=20), st.integers(1, 3000))
+@given(st.lists(messages, max_size=20), st.integers(1, 3000), st.booleans())
 def test_runs_are_what_single_messages_are(
-    sent: list[tuple[bytes, bytes, bytes, tuple[bytes, ...]]], cut: int
+    sent: list[tuple[bytes, bytes, bytes, tuple[bytes, ...]]], cut: int, to_end: bool
 ) -> None:
     frames = [frame(n, *each) for n, each in enumerate(sent, 1)]
     status = b"NATS/1.0 409 Consumer Deleted\r\n\r\n"
     frames.insert(
         len(frames) // 2, STATUS % (len(status), len(status), status) + b"MSG o 8 3\r\nabc\r\nPING\r\n"
     )
-    runs, single = (read(b"".join(frames), cut, in_runs=in_runs) for in_runs in (True, False))
+    runs, single = (read(b"".join(frames), cut, in_runs=in_runs, to_end=to_end) for in_runs in (True, False))
     assert runs == single
     assert [(each.reply, each.metadata) for each in runs] == [(each.reply, each.metadata) for each in single]
+
+
+@pytest.mark.parametrize(("to_end", "lengths"), [(False, [5]), (True, [1] * 5)])
+def test_messages_that_no_other_follows_are_one_run_unless_the_first_is_the_end(
+    to_end: bool, lengths: list[int]
+) -> None:
+    runs, parser = list[Sequence[Message]](), FrameParser()
+    parser.bulk_readers[b"7"] = DeliveryReader(runs.append, to_end=to_end)
+    frames = [frame(n, b"s.a", b"", b"x", (b"$JS.ACK.", b"S.c.1", b".0")) for n in range(1, 6)]
+    assert not list(parser.feed(b"".join(frames)))
+    assert list(map(len, runs)) == lengths
