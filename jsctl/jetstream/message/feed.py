@@ -137,14 +137,13 @@ class ConsumerFeed(Feed):
 
     def __init__(self, api: Api, options: ReceiveOptions, sink: Sink, say: Callable[[str], None]) -> None:
         super().__init__(api, options, sink, say)
-        source = self._source
-        self._ephemeral = not source.durable
+        self._ephemeral = not self._source.durable
         self._created_durable = False
         self._may_exist = False  #: whether an ephemeral consumer may be on the server
         self._config: Json = {}
-        self._start = source.start  #: start of an ephemeral consumer that is created again
+        self._start = self._source.start  #: start of an ephemeral consumer that is created again
         # One name however often it is created again: removing it leaves none on the server.
-        self._name = consumers.generate_reader_name() if self._ephemeral else source.durable
+        self._name = consumers.generate_reader_name() if self._ephemeral else self._source.durable
         self._next = 1  #: consumer sequence that an ephemeral consumer sends next
         self._open = 0  #: messages that were requested and have not arrived
         self._inbox = ""
@@ -345,7 +344,8 @@ class ConsumerFeed(Feed):
         if self._finished or last is None or last.consumer != self._name:
             return
         if self._ephemeral:
-            self._batch = max(BATCH, min(_AHEAD // (messages[-1].size + 100), _MAX_BATCH))
+            if not self._config.get("max_batch"):  # which the server's limits set
+                self._batch = max(BATCH, min(_AHEAD // (messages[-1].size + 100), _MAX_BATCH))
             if last.consumer_sequence != self._next + len(messages) - 1:
                 self._report_trouble("messages were lost on the way")
                 numbered = enumerate(messages, self._next)

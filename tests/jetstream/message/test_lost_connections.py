@@ -357,3 +357,16 @@ def test_limits_of_a_consumer(own: Cli, server: RealServer) -> None:
     config = {"durable_name": "C", "ack_policy": "explicit", **limits}
     js.ask(server.url, "CONSUMER.CREATE.S.C", {"stream_name": "S", "config": config})
     assert own("sub --stream S --durable C -T --raw", status=0).out == "x\n" * 20
+
+
+def test_limits_of_a_server(tmp_path: Path) -> None:
+    limited = CONFIG.replace("jetstream {", "jetstream { limits { max_request_batch: 100 },")
+    server = RealServer(tmp_path, limited).start()
+    try:
+        js.stream(server.url, "S", "s")
+        js.publish(server.url, "s", b"x", 500)
+        assert (
+            Cli(tmp_path / "config", server.url)("sub --stream S --all -T --raw", status=0).out == "x\n" * 500
+        )
+    finally:
+        server.stop()
