@@ -30,9 +30,8 @@ Sink = Callable[[Sequence[Message]], int]
 """Called with messages; returns how many of them count towards the limit."""
 
 BATCH = 2000
-"""Number of messages requested at once; the next ones are requested when half of them have arrived."""
-
-_MAX_BATCH, _AHEAD = 10_000, 2 << 20  #: what is requested at once of small messages, in bytes with lines
+"""Number of messages requested at once; the next ones are requested when half of them have arrived. With more
+at once, 20 KiB each after small ones would exceed the 64 MiB that a server holds for a client."""
 
 _EXPIRES = 30 * SECOND
 _HEARTBEAT = 5 * SECOND
@@ -344,8 +343,6 @@ class ConsumerFeed(Feed):
         if self._finished or last is None or last.consumer != self._name:
             return
         if self._ephemeral:
-            if not self._config.get("max_batch"):  # which the server's limits set
-                self._batch = max(BATCH, min(_AHEAD // (messages[-1].size + 100), _MAX_BATCH))
             if last.consumer_sequence != self._next + len(messages) - 1:
                 self._report_trouble("messages were lost on the way")
                 numbered = enumerate(messages, self._next)

@@ -370,3 +370,15 @@ def test_limits_of_a_server(tmp_path: Path) -> None:
         )
     finally:
         server.stop()
+
+
+def test_large_messages_among_small_ones_for_a_slow_reader(own: Cli, server: RealServer) -> None:
+    js.stream(server.url, "S", "s")
+    js.publish_all(server.url, [("s", b"x" * size) for _ in range(5000) for size in (5, 20_000)])
+    stream = jsctl(own, "sub", "--stream", "S", "--all", "-T", "--raw", stdout=subprocess.PIPE)
+    assert stream.stdout
+    assert stream.stdout.read(100_000)
+    time.sleep(1)
+    out, err = stream.communicate()
+    assert len(out) > 99_000_000
+    assert "connection lost" not in err
