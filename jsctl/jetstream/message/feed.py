@@ -30,8 +30,8 @@ Sink = Callable[[Sequence[Message]], int]
 """Called with messages; returns how many of them count towards the limit."""
 
 BATCH = 2000
-"""Number of messages requested at once; the next ones are requested when half of them have arrived. With more
-at once, 20 KiB each after small ones would exceed the 64 MiB that a server holds for a client."""
+"""Number of messages requested at once; the next ones are requested when a quarter has arrived. With more at
+once, 20 KiB each after small ones would exceed the 64 MiB that a server holds for a client."""
 
 _EXPIRES = 30 * SECOND
 _HEARTBEAT = 5 * SECOND
@@ -148,6 +148,7 @@ class ConsumerFeed(Feed):
         self._inbox = ""
         self._request = 0
         self._batch = BATCH
+        self._few = 0  #: as many of them, or fewer: then the next ones are requested
         self._expires = _EXPIRES
         self._refusal: JsctlError | None = None
 
@@ -194,6 +195,8 @@ class ConsumerFeed(Feed):
         self._config = info.get("config") or {}
         self._name = str(info.get("name") or self._name)
         self._batch = int(self._config.get("max_batch") or 0) or BATCH
+        # A consumer of others may limit how many requests wait for it (`max_waiting`).
+        self._few = self._batch * 3 // 4 if self._ephemeral else self._batch // 2
         self._expires = min(int(self._config.get("max_expires") or 0) or _EXPIRES, _EXPIRES)
         policy = self._config.get("ack_policy", "none")
         self.acknowledges = policy != "none" if ack is None else ack
@@ -257,7 +260,7 @@ class ConsumerFeed(Feed):
             count = self._batch - self._open
             if self._options.limit:
                 count = min(count, self._remaining - self._open)
-            if self._open <= self._batch // 2 and count > 0:
+            if self._open <= self._few and count > 0:
                 await self._ask(count)
             if not self._finished and not self._trouble:
                 # asyncio.timeout, here and elsewhere: wait_for can lose a cancellation (Python 3.11).
@@ -355,7 +358,7 @@ class ConsumerFeed(Feed):
         self._deliver(messages)
         if self._source.to_end and last.pending == 0 and messages[-1].metadata == last:
             self._end()
-        elif self._open <= self._batch // 2:
+        elif self._open <= self._few:
             self._wake.set()
 
     def _handle_status(self, message: Message) -> None:
