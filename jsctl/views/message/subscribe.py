@@ -116,7 +116,8 @@ def run_view(
 
     def run(batch: Sequence[Received]) -> bytes | str:
         rows = batch.rows if isinstance(batch, ReceivedRun) else []
-        metadata = batch[0].message.metadata
+        first = batch[0]
+        metadata = first.message.metadata
         if not rows or metadata is None:
             return "".join(map(text, batch))
         subjects, _, numbers, times, pending, blocks, payloads = zip(*rows, strict=True)
@@ -129,7 +130,7 @@ def run_view(
         columns = subjects, numbers, times, pending, shown_heads, shown_bodies
         texts: list[bytes] = []
         for number, (subject, sequence, stored, left, head, body) in enumerate(
-            zip(*columns, strict=True), batch[0].number
+            zip(*columns, strict=True), first.number
         ):
             if stored[:-9] != second:
                 second = stored[:-9]
